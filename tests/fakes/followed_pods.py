@@ -1,6 +1,6 @@
 """Running pods whose metadata follows policies, in memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
 from nemutator_common import names
@@ -15,11 +15,11 @@ from nemutator_controller.policies.snapshot import Policies, snapshot_of
 Json = dict[str, Any]
 
 
-def running_pod(name: str = "web-1", **metadata: Json) -> Json:
+def running_pod(name: str = "web-1", *, namespace: str = "shop", **metadata: Json) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": "shop", "uid": f"u-{name}", **metadata},
+        "metadata": {"name": name, "namespace": namespace, "uid": f"u-{name}", **metadata},
         "spec": {"containers": [{"name": "app", "image": "app:1"}]},
     }
 
@@ -31,6 +31,8 @@ class MemoryFollowedPods:
         self.pods: dict[str, tuple[Json, int]] = {
             each["metadata"]["uid"]: (each, 1) for each in pods
         }
+        self._changed: set[str] | None = None
+        self.looked_at = 0
         self.reads = 0
         self.races = 0
         """Writes that somebody else comes before."""
@@ -44,9 +46,16 @@ class MemoryFollowedPods:
     def put(self, document: Json) -> None:
         uid = document["metadata"]["uid"]
         self.pods[uid] = (document, self.pods[uid][1] + 1)
+        if self._changed is not None:
+            self._changed.add(uid)
 
-    async def now(self) -> Sequence[FollowedPod] | None:
-        return [_followed(document, version) for document, version in self.pods.values()]
+    def changed(self) -> Collection[FollowedPod] | None:
+        changed, self._changed = self._changed, set()
+        return None if changed is None else [self._seen(uid) for uid in sorted(changed)]
+
+    async def everything(self) -> AsyncIterator[FollowedPod]:
+        for uid in list(self.pods):
+            yield self._seen(uid)
 
     async def read(self, pod: FollowedPod) -> tuple[Mapping[str, Any], str] | None:
         self.reads += 1
@@ -67,8 +76,32 @@ class MemoryFollowedPods:
             raise PodChangedError
         self.put(apply_edits(live, edits, "Pod"))
 
+    def fall_behind(self) -> None:
+        """As a watch does that lists everything anew."""
+        self._changed = None
+
+    def _seen(self, uid: str) -> FollowedPod:
+        self.looked_at += 1
+        return _followed(*self.pods[uid])
+
     def notify(self, pod: FollowedPod, note: str) -> None:
         self.notes.append(note)
+
+
+class CrowdOfPods(MemoryFollowedPods):
+    """Before its pods so many others of another namespace, which nobody ever reads or writes."""
+
+    def __init__(self, *pods: Json, others: int) -> None:
+        super().__init__(*pods)
+        self.others = others
+        self._other = _followed(running_pod("other", namespace="others"), 1)
+
+    async def everything(self) -> AsyncIterator[FollowedPod]:
+        for _ in range(self.others):
+            self.looked_at += 1
+            yield self._other
+        async for pod in super().everything():
+            yield pod
 
 
 class MemoryRules:

@@ -2,8 +2,9 @@
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ from nemutator_controller.kube.failures import (
 from nemutator_controller.kube.informing import NotSyncedError
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.resources import PODS
+from nemutator_controller.kube.subscribing import Resync, Subscription
 from nemutator_controller.kube.writing import OnlyIf
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.known_tokens import KnownTokens
@@ -49,15 +51,20 @@ WRITER = "brain"
 def following_part(context: BrainContext, tokens: TokenReading | None) -> Part:
     if context.cluster is None:
         return Part()
-    live = LiveMetadata(
-        ClusterPods(context.cluster),
-        ClusterRules(context.cluster, tokens),
-        BrainJournal(SqlJournal(context.database)),
-        process=context.process,
-        fresh=lambda: uuid.uuid4().hex,
-        per_minute=context.settings.live_writes_per_minute,
-    )
-    return Part(tasks=[Task(TaskPhase.WORK, "follow policies in pods", live.run)])
+    follow = partial(_follow, context, context.cluster, tokens)
+    return Part(tasks=[Task(TaskPhase.WORK, "follow policies in pods", follow)])
+
+
+async def _follow(context: BrainContext, cluster: Cluster, tokens: TokenReading | None) -> None:
+    with cluster.watch.pods.subscribe("following") as changes:
+        await LiveMetadata(
+            ClusterPods(cluster, changes),
+            ClusterRules(cluster, tokens),
+            BrainJournal(SqlJournal(context.database)),
+            process=context.process,
+            fresh=lambda: uuid.uuid4().hex,
+            per_minute=context.settings.live_writes_per_minute,
+        ).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +72,21 @@ class ClusterPods:
     """The `FollowedPods`."""
 
     cluster: Cluster
+    subscription: Subscription[Pod]
 
-    async def now(self) -> Sequence[FollowedPod] | None:
+    def changed(self) -> Collection[FollowedPod] | None:
+        waiting, snapshot = self.subscription.waiting(), self.cluster.watch.snapshot()
+        if isinstance(waiting, Resync) or snapshot is None:
+            return None
+        last = {change.key: change.after for change in waiting}
+        return [_followed(pod, snapshot) for pod in last.values() if pod and _goes_on(pod)]
+
+    def everything(self) -> AsyncIterator[FollowedPod] | None:
         snapshot = self.cluster.watch.snapshot()
         if snapshot is None:
             return None
-        found: list[FollowedPod] = []
-        for number, pod in enumerate(snapshot.pods.objects.values(), 1):
-            if pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp:
-                found.append(_followed(pod, snapshot))
-            if number % AT_ONCE == 0:
-                await asyncio.sleep(0)
-        return found
+        # Of this very moment: what came before it is not among the changes that are still to come.
+        return followed(self.cluster.watch.pods.snapshot().objects.values(), snapshot)
 
     async def read(self, pod: FollowedPod) -> tuple[Mapping[str, Any], str] | None:
         subject = pod.subject
@@ -167,6 +177,19 @@ class BrainJournal:
 
     async def tombstones(self) -> Sequence[Tombstone]:
         return [kept.tombstone for kept in await self.journal.tombstones()]
+
+
+async def followed(pods: Iterable[Pod], snapshot: ClusterSnapshot) -> AsyncIterator[FollowedPod]:
+    """Those of *pods* that go on, each when it is asked for."""
+    for number, pod in enumerate(pods, 1):
+        if _goes_on(pod):
+            yield _followed(pod, snapshot)
+        if number % AT_ONCE == 0:
+            await asyncio.sleep(0)
+
+
+def _goes_on(pod: Pod) -> bool:
+    return pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp
 
 
 def _followed(pod: Pod, snapshot: ClusterSnapshot) -> FollowedPod:

@@ -1,13 +1,13 @@
 """Has labels and annotations of pods that run follow policies and tokens, a few writes at a time.
 
 What is written stands in the journal before it is written, and the pod's stamp names that record, so that it
-is taken back as any mutation is. A pod that is as it should be is not read again before it, a policy or a
-token changes.
+is taken back as any mutation is. Only a pod that has changed is looked at; all are when a policy or a token
+has changed, a part of them in each check, so that a cluster of any size costs a bounded share of a processor.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
@@ -37,12 +37,12 @@ TRIES = 5
 AT_ONCE = 50
 """Pods that are read in one check: each costs the API server a question."""
 
+LOOKED_AT = 10_000
+"""Pods of a look at all of them that are looked at in one check: about a fifth of a second."""
+
 FOREIGN = (
     "somebody else has changed {} since nemutator wrote it: it does not follow its policy any more"
 )
-
-State = tuple[str, int, str]
-"""What a pod was looked at with: its version, the policies and the tokens."""
 
 
 @dataclass(slots=True)
@@ -57,10 +57,14 @@ class LiveMetadata:
     per_minute: float
     """Writes."""
     _room: float = field(default=0.0, init=False)
-    _known: Policies | None = field(default=None, init=False)
-    _generation: int = field(default=0, init=False)
-    _settled: dict[str, State] = field(default_factory=dict, init=False)
-    """By uid: what was seen as it should be."""
+    _rules: tuple[Policies | None, str] = field(default=(None, ""), init=False)
+    """The policies and the tokens of the last check."""
+    _rest: AsyncIterator[FollowedPod] | None = field(default=None, init=False)
+    """Of all pods those that have not been looked at yet; None: all of them have."""
+    _is_outdated: bool = field(default=True, init=False)
+    """Whether all have to be looked at once more."""
+    _due: dict[str, FollowedPod] = field(default_factory=dict, init=False)
+    """By uid: pods that have to be read to know whether they are as they should be."""
 
     async def run(self) -> None:
         self._room = max(1.0, self.per_minute / 60)
@@ -73,53 +77,67 @@ class LiveMetadata:
                 log.warning("pods_do_not_follow", {names.ERROR: str(error)})
 
     async def _check(self) -> None:
-        known = self.rules.policies
+        changed, known = self.pods.changed(), self.rules.policies
+        if changed is None:
+            self._is_outdated = True
         if known is None:
             return
         live = {each.name for each in known.for_pods if each.spec.apply_to == "live"}
         # Out of its times a policy says nothing, and what it has written goes.
-        policies = known.at(self.process.clock.now())
-        if policies is not self._known and policies != self._known:
-            self._generation += 1
-        self._known = policies
-        if not live or (pods := await self.pods.now()) is None:
-            return
-        tag, _ = self.rules.tokens
-        due: list[FollowedPod] = []
-        for pod in pods:
-            state = (pod.version, self._generation, tag)
-            if self._settled.get(pod.subject.uid) == state:
-                continue
-            if self._may_follow(pod, policies, live):
-                due.append(pod)
-            else:
-                self._settled[pod.subject.uid] = state
-        self._forget(pods)
-        self.process.meter.gauge(names.FOLLOWING_DUE, len(due))
-        await self._follow(due[:AT_ONCE], policies, live, tag)
+        policies, (tag, _) = known.at(self.process.clock.now()), self.rules.tokens
+        if (policies, tag) != self._rules:
+            # A look that is under way goes to its end: rules that keep changing hold up no pod.
+            self._is_outdated = True
+        self._rules = policies, tag
+        if live:
+            for pod in changed or ():
+                self._consider(pod, policies, live)
+            await self._read_on(policies, live)
+        else:
+            self._rest, self._is_outdated = None, True
+            self._due.clear()
+        self.process.meter.gauge(names.FOLLOWING_DUE, len(self._due))
+        await self._follow(policies, live)
 
-    async def _follow(
-        self, due: Sequence[FollowedPod], policies: Policies, live: set[str], tag: str
-    ) -> None:
-        if not due:
+    async def _read_on(self, policies: Policies, live: set[str]) -> None:
+        """Look at further pods of all, until enough of them have to be read."""
+        if self._rest is None and self._is_outdated:
+            self._rest = self.pods.everything()
+            self._is_outdated = self._rest is None
+        looked_at = 0
+        while self._rest is not None and looked_at < LOOKED_AT and len(self._due) < AT_ONCE:
+            if (pod := await anext(self._rest, None)) is None:
+                self._rest = None
+                return
+            self._consider(pod, policies, live)
+            looked_at += 1
+
+    def _consider(self, pod: FollowedPod, policies: Policies, live: set[str]) -> None:
+        if self._may_follow(pod, policies, live):
+            self._due[pod.subject.uid] = pod
+
+    async def _follow(self, policies: Policies, live: set[str]) -> None:
+        if not self._due:
             return
         reversed_ = await self._reversed()
-        for pod in due:
+        for pod in list(self._due.values())[:AT_ONCE]:
             if self._room < 1.0:
                 return
+            # If it fails for now, those behind it have their turn first.
+            del self._due[pod.subject.uid]
+            self._due[pod.subject.uid] = pod
             workload = pod.subject.namespace, pod.subject.owner_kind, pod.subject.owner_name
-            version = await self._bring(pod, policies, live, reversed_[workload])
-            if version is not None:
-                self._settled[pod.subject.uid] = (version, self._generation, tag)
+            if await self._bring(pod, policies, live, reversed_[workload]):
+                del self._due[pod.subject.uid]
 
     async def _bring(
         self, pod: FollowedPod, policies: Policies, live: set[str], taken_back: frozenset[str]
-    ) -> str | None:
-        """Write what follows; the version that is as it should be, None when that is not known."""
+    ) -> bool:
+        """Write what follows; whether the pod need not be read again before something changes."""
         for _ in range(TRIES):
             found = await self.pods.read(pod)
             if found is None:
-                return pod.version
+                return True
             document, version = found
             try:
                 change = change_of(
@@ -127,12 +145,12 @@ class LiveMetadata:
                 )
             except (PathError, RecursionError) as error:
                 log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.ERROR: str(error)})
-                return version
+                return True
             for path in () if change is None else change.left:
                 self._count("foreign")
                 self.pods.notify(pod, FOREIGN.format(path))
             if change is None or not change.edits:
-                return version
+                return True
             try:
                 await self._write(pod, document, version, change)
             except PodChangedError:
@@ -143,10 +161,10 @@ class LiveMetadata:
                     raise
                 self._count("refused")
                 log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.ERROR: str(error)})
-                return version
+                return True
             # The watch shows the version that we have made, which is looked at once more.
-            return None
-        return None
+            return True
+        return False
 
     async def _write(
         self, pod: FollowedPod, document: Json, version: str, change: MetadataChange
@@ -193,14 +211,11 @@ class LiveMetadata:
         stamp = parse_stamp(pod.stamp) if pod.stamp else None
         if stamp is not None and any(edit.policy in live for edit in stamp.edits or ()):
             return True
+        possible = [p for p in policies.for_pods_of(pod.subject.namespace) if p.name in live]
+        if not possible:
+            return False
         seen = candidate(self._situation(pod, frozenset()), pod.labels, {})
-        return any(
-            each.narrowed or matches(each, seen) for each in policies.for_pods if each.name in live
-        )
-
-    def _forget(self, pods: Sequence[FollowedPod]) -> None:
-        uids = {pod.subject.uid for pod in pods}
-        self._settled = {uid: state for uid, state in self._settled.items() if uid in uids}
+        return any(each.narrowed or matches(each, seen) for each in possible)
 
     def _count(self, result: str) -> None:
         self.process.meter.count(names.FOLLOWED, result=result)

@@ -1,6 +1,6 @@
 """What following needs from others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -12,8 +12,13 @@ from nemutator_controller.policies.snapshot import Policies
 
 
 class FollowedPods(Protocol):
-    async def now(self) -> Sequence[FollowedPod] | None:
-        """All that have not ended and are not ending; None while they are not known."""
+    def changed(self) -> Collection[FollowedPod] | None:
+        """Those that came or changed since this was asked last; None: any may have."""
+        ...
+
+    def everything(self) -> AsyncIterator[FollowedPod] | None:
+        """All as they are at this moment, whenever the next one is asked for, which holds up nobody; None
+        while they are not known. Those that have ended or are ending are in neither."""
         ...
 
     async def read(self, pod: FollowedPod) -> tuple[Mapping[str, Any], str] | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -64,6 +64,18 @@ class Subscription(Generic[T]):
         if not self._changes:
             self._ready.clear()
         return change
+
+    def waiting(self) -> Resync[T] | Sequence[Change[T]]:
+        """All that waits now; nothing before there is a complete copy."""
+        if not self._ready.is_set():
+            return ()
+        self._ready.clear()
+        if self._behind:
+            self._behind = False
+            return Resync(self._snapshot())
+        changes = tuple(self._changes)
+        self._changes.clear()
+        return changes
 
     async def __aiter__(self) -> AsyncIterator[Resync[T] | Change[T]]:
         while True:

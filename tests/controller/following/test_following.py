@@ -2,16 +2,17 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+import pytest
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
-from nemutator_controller.following.following import CHECK_S, FOREIGN, LiveMetadata
+from nemutator_controller.following.following import CHECK_S, FOREIGN, LOOKED_AT, LiveMetadata
 from nemutator_controller.following.records import PodNotWrittenError
 from nemutator_controller.mutations.stamps import parse_stamp
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.followed_pods import (
+    CrowdOfPods,
     Json,
-    MemoryFollowedPods,
     MemoryFollowingJournal,
     MemoryRules,
     live,
@@ -22,9 +23,11 @@ from tests.fakes.process import fake_process
 
 
 class Cluster:
-    def __init__(self, *pods: Json, per_minute: float = 6_000, **specs: Json) -> None:
+    def __init__(
+        self, *pods: Json, others: int = 0, per_minute: float = 6_000, **specs: Json
+    ) -> None:
         self.clock, self.meter = ManualClock(), MemoryMeter()
-        self.pods, self.rules = MemoryFollowedPods(*pods), MemoryRules(**specs)
+        self.pods, self.rules = CrowdOfPods(*pods, others=others), MemoryRules(**specs)
         self.journal = MemoryFollowingJournal()
         ids = iter(range(1_000))
         self.live = LiveMetadata(
@@ -92,6 +95,59 @@ async def test_what_is_as_it_should_be_is_not_read_again() -> None:
         await one.check(2)
     # A pod that came while admission was down looks like this one: nothing of ours is on it.
     assert one.pods.metadata()["labels"] == {"app": "web", "team": "a"}
+
+
+def in_shop(**labels: str) -> Json:
+    return live(**labels) | {"match": {"namespaces": ["shop"]}}
+
+
+@pytest.mark.slow
+async def test_of_150_000_pods_only_those_that_have_changed_are_looked_at() -> None:
+    others = 150_000
+    one = Cluster(running_pod(), others=others, team=in_shop(team="a"))
+    async with one.running():
+        # All of them once, a part in each check, and the one that was written then once more.
+        await one.check()
+        assert one.pods.looked_at == LOOKED_AT
+        await one.check(others // LOOKED_AT + 1)
+        assert one.pods.looked_at == others + 2
+        await one.check(60)
+        assert one.pods.looked_at == others + 2
+        one.pods.put(running_pod(labels={"app": "web"}))
+        await one.check(60)
+        assert one.pods.metadata()["labels"] == {"app": "web", "team": "a"}
+        assert one.pods.looked_at == others + 4
+        one.rules.say(team=in_shop(team="b"))
+        await one.check(60)
+    assert one.pods.metadata()["labels"] == {"app": "web", "team": "b"}
+    assert one.pods.looked_at == 2 * others + 6
+
+
+async def test_rules_that_change_during_a_look_have_their_own_and_hold_up_no_pod() -> None:
+    one = Cluster(running_pod(), others=LOOKED_AT * 2, team=in_shop(team="a"))
+    async with one.running():
+        for team in "abc":
+            one.rules.say(team=in_shop(team=team))
+            await one.check()
+        # The first look has gone on to its end, where this pod is.
+        assert one.pods.metadata()["labels"] == {"team": "c"}
+        one.rules.say(team=in_shop(team="e"))
+        await one.check(6)
+    assert one.pods.metadata()["labels"] == {"team": "e"}
+
+
+async def test_a_watch_that_was_too_slow_costs_one_look_at_all() -> None:
+    one = Cluster(running_pod(), running_pod("web-2"), team=live(team="a"))
+    async with one.running():
+        await one.check(3)
+        seen = one.pods.looked_at
+        one.pods.put(running_pod())
+        one.pods.fall_behind()
+        await one.check()
+        assert one.pods.metadata()["labels"] == {"team": "a"}
+        await one.check(9)
+    # Both of them, and the one that was written then.
+    assert one.pods.looked_at == seen + 3
 
 
 async def test_a_race_is_planned_again() -> None:

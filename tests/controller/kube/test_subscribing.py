@@ -66,3 +66,21 @@ async def test_changes_come_in_their_order() -> None:
         if len(got) == 5:
             break
     assert got == ["0", "1", "2", "3", "4"]
+
+
+def test_all_that_waits_is_taken_at_once() -> None:
+    picture: Store[Pod] = Store({})
+    subscription = Subscription(picture.snapshot, capacity=2)
+    assert subscription.waiting() == ()
+    subscription.begin()
+    assert isinstance(subscription.waiting(), Resync)
+    assert subscription.waiting() == ()
+    for version in range(2):
+        subscription.publish(picture.put(manifest("a", version)))
+    found = subscription.waiting()
+    assert not isinstance(found, Resync)
+    assert [each.after and each.after.metadata.resource_version for each in found] == ["0", "1"]
+    for version in range(2, 6):
+        subscription.publish(picture.put(manifest("a", version)))
+    assert isinstance(subscription.waiting(), Resync)
+    assert subscription.waiting() == ()
