@@ -1,7 +1,7 @@
 """What the brain gives to admission, which answers pods from it: fetched whole, and again only when it has changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 ADVICE_PATH = "/uplink/v1/advice"
 """GET returns an `AdviceSnapshot` for admission; its ETag changes when a decision would."""
@@ -93,6 +93,8 @@ class ImageSnapshot:
     reads: bool
     """Whether the brain reads images at all."""
     images: tuple[ReadImage, ...] = ()
+    digests: dict[str, str] = field(default_factory=dict)
+    """By image with a tag, the digest that the tag names."""
     full: bool = False
     """Whether no other images are read, because too many are in use."""
 

@@ -274,8 +274,8 @@ class BrainSettings(ServesMetrics):
     image_registries: str = setting(
         "",
         "Registries in which the brain may look up what an image starts, with commas between, like"
-        " `docker.io, registry.example:5000`: so that containers without a `command` get their pod's"
-        " variables; with `http://` before one that speaks plain HTTP. Empty: none is asked.",
+        " `docker.io, registry.example:5000`, so that containers without a `command` get their pod's"
+        " variables, and which digest a tag names, so that policies can pin it; with `http://` before one that speaks plain HTTP. Empty: none is asked.",
     )
     image_registry_ca: str = setting(
         "",

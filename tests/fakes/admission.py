@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
+from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
@@ -18,6 +19,7 @@ class MemoryWorld:
         self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.tokens: KnownTokens | None = None
         self.images: ImageCommands = NO_IMAGE_COMMANDS
+        self.digests: ImageDigests = NO_DIGESTS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}

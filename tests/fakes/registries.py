@@ -1,4 +1,4 @@
-"""Registries of images: one on loopback that speaks the distribution API, and one in memory."""
+"""Registries of images: one on loopback that speaks the distribution API, and one in memory; and kept digests."""
 
 import asyncio
 import contextlib
@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.images.documents import FoundImage, digest_of
 from nemutator_controller.images.failures import ImageUnreadableError
 from nemutator_controller.images.references import ImageName
@@ -37,7 +38,12 @@ class MemoryRegistry:
 
     async def digest(self, image: ImageName) -> str:
         self.looks.append(image)
-        return self._found(image).digest
+        try:
+            return self._found(image).digest
+        except ImageUnreadableError as error:
+            if not error.digest:
+                raise
+            return error.digest
 
     def _found(self, image: ImageName) -> FoundImage:
         found = self.images.get(image)
@@ -46,6 +52,25 @@ class MemoryRegistry:
         if isinstance(found, ImageUnreadableError):
             raise found
         return found
+
+
+class MemoryDigests:
+    """A `KeptDigests`."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+        self.is_away = False
+
+    async def all(self) -> Mapping[str, str]:
+        return dict(self.kept)
+
+    async def keep(self, changed: Mapping[str, str | None]) -> None:
+        if self.is_away:
+            raise StoreUnavailableError("full")
+        for image, digest in changed.items():
+            self.kept.pop(image, None)
+            if digest:
+                self.kept[image] = digest
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,14 @@ IMAGE_OFFENDERS = Metric(
     " refused (with their pod)",
     ("result",),
 )
+IMAGES_UNPINNED = Metric(
+    "nemutator_admission_images_unpinned_total",
+    "counter",
+    "images of pods that a policy wants pinned and that kept their tag, by reason: awaited (the brain is"
+    " looking its digest up), unread (its registry does not tell: see nemutator_image_reads_total), off (no"
+    " registry is asked)",
+    ("reason",),
+)
 PLACEHOLDERS_UNRESOLVED = Metric(
     "nemutator_placeholders_unresolved_total",
     "counter",
@@ -285,7 +293,7 @@ SNAPSHOT_FAILURES = Metric(
 IMAGES = Metric(
     "nemutator_images",
     "gauge",
-    "images of pods that declare variables, by state: read, unread",
+    "images of pods that declare variables, or that policies pin, by state: read, unread",
     ("state",),
 )
 IMAGE_READS = Metric(

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.image_commands import ImageCommands
+from nemutator_controller.mutations.image_digests import ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies
 
@@ -27,6 +28,9 @@ class KnownCluster(Protocol):
 
     @property
     def images(self) -> ImageCommands: ...
+
+    @property
+    def digests(self) -> ImageDigests: ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         """None: no watch has shown the namespace yet."""

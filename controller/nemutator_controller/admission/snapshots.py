@@ -1,8 +1,8 @@
 """The snapshots of the brain that admission answers from: advice, tokens, images, what was taken back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 from nemutator_common.admission_snapshots import (
@@ -30,12 +30,18 @@ from nemutator_controller.mutations.image_commands import (
     ImageCommands,
     NoImageCommand,
 )
+from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
 from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 
 T = TypeVar("T", AdviceSnapshot, ImageSnapshot, TombstoneSnapshot, TokenSnapshot)
 
 FIRM = "firm"
 """The one state of advice that changes pods: provisional advice may have seen no more than a start."""
+
+DIGEST_AWAITED = "its digest is being looked up in its registry; pods of some seconds later get it"
+NO_REGISTRIES = WithoutDigests(
+    NoDigest("off", "no registry is asked: the setting brain.image_registries is empty")
+)
 
 Tombstones = Mapping[tuple[str, str, str], frozenset[str]]
 """The paths that were taken back, by namespace, kind and name of a workload."""
@@ -71,36 +77,67 @@ class SnapshotAdvisor:
         return RecommendedAmount(amount, f"{item.strategy}, {item.points} points")
 
 
+class ImageQuestioner(Protocol):
+    """Passes on to the brain which images count here."""
+
+    def add(self, image: str) -> None:
+        """One that is not in the snapshot."""
+        ...
+
+    def use(self, image: str) -> None:
+        """One whose digest was taken from the snapshot, so that the brain goes on looking it up."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class SnapshotImages:
-    """An `ImageCommands` from the brain's snapshot."""
+    """An `ImageCommands` and an `ImageDigests` from the brain's snapshot."""
 
     items: Mapping[str, ReadImage]
-    unread: Callable[[str], None]
-    """Takes an image that is not in the snapshot."""
+    digests: Mapping[str, str]
+    questions: ImageQuestioner
     full: bool
     """Whether the brain reads no others."""
 
     def of(self, image: str) -> ImageCommand | NoImageCommand:
-        item = self.items.get(image)
+        tagged, _, digest = image.partition("@")
+        # A policy may have pinned what was read by its tag.
+        name = tagged if digest and self.digests.get(tagged) == digest else image
+        item = self.items.get(name)
         if item is None:
-            if len(image) > LONGEST_IMAGE_NAME:
-                return NoImageCommand(f"its name has more than {LONGEST_IMAGE_NAME} characters")
-            self.unread(image)
-            if self.full:
-                return NoImageCommand("the brain reads so many images that it reads no others")
-            return NoImageCommand(AWAITED, soon=True)
+            why = self._unknown(name)
+            return NoImageCommand(why) if why else NoImageCommand(AWAITED, soon=True)
         if item.problem:
             return NoImageCommand(item.problem)
         return ImageCommand(item.entrypoint, item.arguments)
 
+    def digest(self, image: str) -> str | NoDigest:
+        digest = self.digests.get(image)
+        if digest is not None:
+            self.questions.use(image)
+            return digest
+        item = self.items.get(image)
+        if item is not None and item.problem:
+            return NoDigest("unread", item.problem)
+        why = self._unknown(image)
+        return NoDigest("unread", why) if why else NoDigest("awaited", DIGEST_AWAITED)
 
-def images_from(document: bytes, unread: Callable[[str], None]) -> ImageCommands:
+    def _unknown(self, image: str) -> str:
+        """Why it will not be known soon; empty: the brain is asked for it."""
+        if len(image) > LONGEST_IMAGE_NAME:
+            return f"its name has more than {LONGEST_IMAGE_NAME} characters"
+        self.questions.add(image)
+        return "the brain reads so many images that it reads no others" if self.full else ""
+
+
+def images_from(document: bytes, questions: ImageQuestioner) -> tuple[ImageCommands, ImageDigests]:
     """From the document at `IMAGES_PATH`."""
     found = _decoded(document, ImageSnapshot, "images")
     if not found.reads:
-        return NO_IMAGE_COMMANDS
-    return SnapshotImages({item.image: item for item in found.images}, unread, found.full)
+        return NO_IMAGE_COMMANDS, NO_REGISTRIES
+    items = {item.image: item for item in found.images}
+    images = SnapshotImages(items, found.digests, questions, found.full)
+    return images, images
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:

@@ -80,6 +80,8 @@ class TemplateHandler:
             raise FailedError("bad_object", "it is nested too deeply") from error
         for offender in planned.offenders:
             self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
+        for reason in planned.unpinned:
+            self.process.meter.count(names.IMAGES_UNPINNED, reason=reason)
         if planned.refused:
             log.info(
                 "workload_refused", {names.OBJECT: called(subject), names.ERROR: planned.refused}
@@ -97,6 +99,7 @@ class TemplateHandler:
             existing=old,
             user=request.user,
             advisor=self.cluster.advisor,
+            digests=self.cluster.digests,
             reversed=self.cluster.reversed(subject.namespace, subject.kind, subject.name),
         )
 

@@ -13,7 +13,7 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.admission.image_asking import UnreadImages
+from nemutator_controller.admission.image_asking import WantedImages
 from nemutator_controller.admission.snapshots import (
     Tombstones,
     advisor_from,
@@ -28,6 +28,7 @@ from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
+from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
@@ -38,6 +39,7 @@ CHECK_S = 1.0
 """The time between two checks of the informers, for /readyz."""
 
 NO_TOKENS_YET = KnownTokens({}, "no tokens have come from the brain yet")
+NO_DIGESTS_YET = WithoutDigests(NoDigest("awaited", "no digests have come from the brain yet"))
 NO_ADVICE_YET = WithoutAdvice("no advice has come from the brain yet")
 
 
@@ -52,14 +54,15 @@ class WatchedCluster:
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
     images: ImageCommands = field(default=NO_IMAGE_COMMANDS, init=False)
-    unread_images: UnreadImages = field(init=False)
+    digests: ImageDigests = field(default=NO_DIGESTS_YET, init=False)
+    wanted_images: WantedImages = field(init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
     policies: Policies | None = field(default=None, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
     _logged: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.unread_images = UnreadImages(self.process.meter)
+        self.wanted_images = WantedImages(self.process)
         self.process.readiness.fail("namespaces", "not listed yet")
         self.process.readiness.fail("policies", "not listed yet")
 
@@ -93,8 +96,8 @@ class WatchedCluster:
         self.tokens = tokens_from(document)
 
     def take_images(self, document: bytes) -> None:
-        """The same for what images start."""
-        self.images = images_from(document, self.unread_images.add)
+        """The same for what images start, and which digests their tags name."""
+        self.images, self.digests = images_from(document, self.wanted_images)
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it up to date, by name."""

@@ -136,6 +136,8 @@ class WebhookHandler:
         )
         for offender in planned.offenders:
             self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
+        for reason in planned.unpinned:
+            self.process.meter.count(names.IMAGES_UNPINNED, reason=reason)
         for why, count in Counter(planned.unresolved).items():
             self.process.meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
         if planned.refused:
@@ -165,6 +167,7 @@ class WebhookHandler:
             tokens=cluster.tokens,
             runtime_handler=cluster.runtime_handler,
             images=cluster.images,
+            digests=cluster.digests,
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 

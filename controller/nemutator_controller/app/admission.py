@@ -71,7 +71,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             tokens = SnapshotPoller(
                 "tokens", TOKENS_PATH, get, cluster.take_tokens, TOKENS_S, process
             )
-            asked = AskedImages(cluster.unread_images, ImageQuestionsOverHttp(brain).ask, get)
+            asked = AskedImages(cluster.wanted_images, ImageQuestionsOverHttp(brain).ask, get)
             images = SnapshotPoller(
                 "images", IMAGES_PATH, asked.get, cluster.take_images, IMAGES_S, process
             )

@@ -10,6 +10,7 @@ from nemutator_controller.images.endpoint import ImagesApi
 from nemutator_controller.images.reading import ImageReading
 from nemutator_controller.images.registries import AllowedRegistries, parse_registries
 from nemutator_controller.images.registry_http import RegistryOverHttp
+from nemutator_controller.images.sql import SqlDigests
 from nemutator_controller.settings import BrainSettings
 
 
@@ -20,7 +21,11 @@ def images_part(context: BrainContext) -> Part:
         return Part(uplink=ImagesApi(None, process.meter).routes())
     registry = RegistryOverHttp(allowed_registries(settings), tls=registry_authorities(settings))
     reading = ImageReading(
-        registry, cluster.images_in_use, process, refresh_s=settings.image_refresh_s
+        registry,
+        cluster.images_in_use,
+        SqlDigests(context.database),
+        process,
+        refresh_s=settings.image_refresh_s,
     )
 
     async def read() -> None:
@@ -29,6 +34,7 @@ def images_part(context: BrainContext) -> Part:
 
     return Part(
         uplink=ImagesApi(reading, process.meter).routes(),
+        restore=reading.restore,
         tasks=[Task(TaskPhase.WORK, "read images", read)],
     )
 

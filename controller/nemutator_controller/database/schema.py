@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -265,4 +265,12 @@ rolls = Table(
     Column("state", Text, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Index("rolls_at", "at"),
+)
+
+image_digests = Table(
+    "image_digests",
+    metadata,
+    # Which digest each tag of an image named when its registry was asked last.
+    Column("image", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
 )

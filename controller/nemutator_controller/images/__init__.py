@@ -1,1 +1,1 @@
-"""Reads in registries what images start by themselves."""
+"""Reads in registries what images start by themselves, and which digests their tags name."""

@@ -23,7 +23,11 @@ OF_REGISTRY: frozenset[Reason] = frozenset({"unreachable", "timeout", "busy"})
 class ImageUnreadableError(Exception):
     """The text is for who creates a pod of that image; it has nothing of what a registry has sent."""
 
-    def __init__(self, reason: Reason, why: str, *, retry_after_s: float = 0.0) -> None:
+    def __init__(
+        self, reason: Reason, why: str, *, retry_after_s: float = 0.0, digest: str = ""
+    ) -> None:
         super().__init__(why)
         self.reason = reason
         self.retry_after_s = retry_after_s
+        self.digest = digest
+        """Of an image that is there, while what it starts cannot be told; empty: it is not known."""

@@ -1,6 +1,7 @@
-"""Reads the images that pods with variables have, before their next pods come, and again when tags may have moved.
+"""Reads the images that pods with variables have, before their next pods come, those that policies pin, and all
+of them again when tags may have moved.
 
-What was read stays known while its registry is away. A registry that is away is left alone for a while, with all
+What was read stays known while its registry is away, and digests also while the brain is. A registry that is away is left alone for a while, with all
 of its images, so that the images of the others do not wait.
 """
 
@@ -15,9 +16,10 @@ from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME, ImageSnapsh
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
 
+from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.images.documents import digest_of
 from nemutator_controller.images.failures import OF_REGISTRY, ImageUnreadableError
-from nemutator_controller.images.ports import ImageRegistry, ImagesInUse
+from nemutator_controller.images.ports import ImageRegistry, ImagesInUse, KeptDigests
 from nemutator_controller.images.references import ImageName, parse_image
 from nemutator_controller.mutations.image_commands import ImageCommand
 
@@ -58,12 +60,19 @@ class _Image:
     length: int = 0
     """Characters of the command."""
     digest: str = ""
+    """Of the manifest that has the command."""
+    named: str = ""
+    """The digest that its name stands for: the same, unless what it starts now cannot be told."""
     problem: str = ""
     failures: int = 0
 
     @property
-    def is_new(self) -> bool:
+    def is_unread(self) -> bool:
         return self.command is None and not self.problem
+
+    @property
+    def is_new(self) -> bool:
+        return self.is_unread and not self.named
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ class _Away:
 class ImageReading:
     registry: ImageRegistry
     in_use: ImagesInUse
+    kept: KeptDigests
     process: Process
     _: KW_ONLY
     refresh_s: float
@@ -88,6 +98,8 @@ class ImageReading:
     _away: dict[str, _Away] = field(default_factory=dict, init=False)
     """By registry."""
     _ready: bool = field(default=False, init=False)
+    _stored: dict[str, str] = field(default_factory=dict, init=False)
+    """The digests that are kept already."""
     _full: bool = field(default=False, init=False)
     _snapshot: tuple[ImageSnapshot, str] | None = field(default=None, init=False)
 
@@ -101,6 +113,8 @@ class ImageReading:
                 new[image] = None
             else:
                 known.wanted_at = now
+                if known.is_unread:
+                    known.due_at = now
         if new:
             self._add(new, now)
 
@@ -137,12 +151,25 @@ class ImageReading:
                 images=tuple(
                     _published(name, image)
                     for name, image in sorted(self._images.items())
-                    if not image.is_new
+                    if not image.is_unread
                 ),
+                digests={
+                    name: image.named
+                    for name, image in sorted(self._images.items())
+                    if image.named and "@" not in name
+                },
                 full=self._full,
             )
             self._snapshot = found, digest_of(msgspec.json.encode(found)).rpartition(":")[2][:16]
         return self._snapshot
+
+    async def restore(self) -> None:
+        """What was kept counts until its registry has been asked again, which need not be at once."""
+        now = self.process.clock.monotonic()
+        self._stored = dict(await self.kept.all())
+        for name, digest in self._stored.items():
+            due_at = now + self.refresh_s * self.process.dice.random()
+            self._images[name] = _Image(wanted_at=now, due_at=due_at, named=digest)
 
     async def run(self) -> None:
         clock = self.process.clock
@@ -163,6 +190,7 @@ class ImageReading:
             if is_full != self._full:
                 self._full, self._snapshot = is_full, None
             self._show()
+            await self._keep()
             await clock.sleep(0 if len(due) > AT_ONCE else CHECK_S)
 
     def _gather(self) -> bool:
@@ -213,15 +241,17 @@ class ImageReading:
 
     def _put_off(self, image: _Image, away: _Away) -> None:
         image.due_at = away.until
-        if image.is_new:
+        if image.is_unread:
             image.problem, self._snapshot = away.problem, None
 
     async def _read(self, reference: ImageName, image: _Image) -> str:
         if image.command is not None and image.digest:
             now = reference.digest or await self.registry.digest(reference)
             if now == image.digest:
+                self._name(image, now)
                 return "unchanged"
         found = await self.registry.read(reference)
+        self._name(image, found.digest)
         length = sum(map(len, found.command.entrypoint + found.command.arguments))
         others = sum(other.length for other in self._images.values() if other is not image)
         if others + length > MOST_CHARACTERS:
@@ -233,8 +263,14 @@ class ImageReading:
         image.command, image.digest = found.command, found.digest
         return "read"
 
+    def _name(self, image: _Image, digest: str) -> None:
+        if digest != image.named:
+            image.named, self._snapshot = digest, None
+
     def _failed(self, name: str, image: _Image, registry: str, error: ImageUnreadableError) -> None:
         now = self.process.clock.monotonic()
+        if error.digest:
+            self._name(image, error.digest)
         image.failures += 1
         failures, away = image.failures, self._away.get(registry)
         if error.reason in OF_REGISTRY and away is not None:
@@ -252,6 +288,19 @@ class ImageReading:
                 "image_not_read",
                 {names.IMAGE: name, names.REASON: error.reason, names.ERROR: str(error)},
             )
+
+    async def _keep(self) -> None:
+        digests = {name: image.named for name, image in self._images.items() if image.named}
+        changed: dict[str, str | None] = dict.fromkeys(self._stored.keys() - digests.keys())
+        changed |= dict(digests.items() - self._stored.items())
+        if not changed:
+            return
+        try:
+            await self.kept.keep(changed)
+        except StoreUnavailableError:
+            # The database has counted it. The difference is as large the next time.
+            return
+        self._stored = digests
 
     def _show(self) -> None:
         read = sum(image.command is not None for image in self._images.values())

@@ -120,14 +120,21 @@ class RegistryOverHttp:
         if visit.image.digest:
             check_digest(document, visit.image.digest)
         manifest = parse_manifest(document)
+        try:
+            command = the_one(await self._commands(visit, manifest))
+        except ImageUnreadableError as error:
+            error.digest = digest_of(document)
+            raise
+        return FoundImage(command, digest_of(document))
+
+    async def _commands(self, visit: _Visit, manifest: ImageManifest) -> list[ImageCommand]:
         if manifest.manifests is None:
-            commands = [await self._command(visit, manifest)]
-        else:
-            commands = []
-            for digest in images_in(manifest.manifests):
-                one = parse_manifest(await self._known(visit, f"manifests/{digest}", digest))
-                commands.append(await self._command(visit, one))
-        return FoundImage(the_one(commands), digest_of(document))
+            return [await self._command(visit, manifest)]
+        commands: list[ImageCommand] = []
+        for digest in images_in(manifest.manifests):
+            one = parse_manifest(await self._known(visit, f"manifests/{digest}", digest))
+            commands.append(await self._command(visit, one))
+        return commands
 
     async def _command(self, visit: _Visit, manifest: ImageManifest) -> ImageCommand:
         if manifest.config is None:

@@ -1,12 +1,12 @@
 """The verb `image`: from where images come, and in which version.
 
-Tags are changed first, by the names that the pod's author has written, then repositories; and what
-comes out must be from an allowed source.
+Tags are changed first, by the names that the pod's author has written, then repositories; then tags get the
+digests that they name; and what comes out must be from an allowed source.
 """
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from nemutator_controller.mutations.chosen_containers import Globs, chosen
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
+from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, Unpinned
 from nemutator_controller.mutations.image_references import (
     LONGEST_REPOSITORY,
     PREFIX,
@@ -59,6 +60,9 @@ class ImageRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     containers: Globs = ("*",)
     tags: Annotated[tuple[TagRule, ...], msgspec.Meta(max_length=MOST_RULES)] = ()
     move: Annotated[tuple[Move, ...], msgspec.Meta(max_length=MOST_RULES)] = ()
+    pin: Globs | None = None
+    """On repositories in full, as they come out: a tag gets the digest beside it that it names in its
+    registry."""
     allowed: Globs | None = None
     """On repositories in full; all others are offenders."""
     offenders: Literal["Warn", "Refuse"] = "Warn"
@@ -77,20 +81,33 @@ class Offender:
     result: OffenderResult
 
 
-def apply(draft: Draft, rules: ImageRules, *, policy: str) -> list[str | Offender]:
-    """Warnings, and the images that are not allowed."""
-    found: list[str | Offender] = []
+@dataclass(frozen=True, slots=True)
+class UnpinnedImage:
+    """An image that a policy wants pinned, and whose digest is not known."""
+
+    why: str
+    reason: Unpinned
+
+
+ImageFinding = str | Offender | UnpinnedImage
+
+
+def apply(
+    draft: Draft, rules: ImageRules, digests: ImageDigests, *, policy: str
+) -> list[ImageFinding]:
+    """Warnings, and the images that are not allowed or not pinned."""
+    found: list[ImageFinding] = []
     for path, container in chosen(draft, rules.containers):
         written = container.get(VERB)
         # An API server refuses a pod without one; the template of a workload may lack it.
         if isinstance(written, str) and written:
-            found += _applied(draft, path / VERB, written, rules, policy)
+            found += _applied(draft, path / VERB, written, rules, digests, policy)
     return found
 
 
 def _applied(
-    draft: Draft, path: Path, written: str, rules: ImageRules, policy: str
-) -> Iterator[str | Offender]:
+    draft: Draft, path: Path, written: str, rules: ImageRules, digests: ImageDigests, policy: str
+) -> Iterator[ImageFinding]:
     try:
         before = parse_image(written)
     except ImageReferenceError as error:
@@ -112,6 +129,14 @@ def _applied(
             after = moved
             reasons.append(f"{move.origin} → {move.target}")
             break
+    if rules.pin is not None and not after.digest and _any(rules.pin, after.repository):
+        named = after.tagged(after.version)
+        known = digests.digest(str(named))
+        if isinstance(known, NoDigest):
+            yield UnpinnedImage(f"policy {policy}: {path}: not pinned: {known.why}", known.reason)
+        else:
+            after = replace(named, digest=known)
+            reasons.append(f"what {named.tag} names")
     if after != before:
         draft.set(path, str(after), Author(VERB, policy, "; ".join(reasons)))
     if rules.allowed is not None and not _any(rules.allowed, after.repository):
@@ -131,8 +156,8 @@ def repositories(draft: Draft) -> tuple[str, ...]:
 
 
 def faults(rules: ImageRules) -> Iterator[str]:
-    if not rules.tags and not rules.move and rules.allowed is None:
-        yield "tags: name at least one rule here, in move or in allowed"
+    if not rules.tags and not rules.move and rules.pin is None and rules.allowed is None:
+        yield "tags: name at least one rule here, in move, in pin or in allowed"
     if rules.offenders == "Refuse" and rules.allowed is None:
         yield "offenders: without allowed there are none"
     for index, rule in enumerate(rules.tags):

@@ -27,8 +27,9 @@ from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, Workl
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
 from nemutator_controller.mutations.edits import Draft, Writing, apply_edits, same
-from nemutator_controller.mutations.image import Offender
+from nemutator_controller.mutations.image import ImageFinding, Offender, UnpinnedImage
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
+from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests, Unpinned
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved, Why
 from nemutator_controller.mutations.paths import (
@@ -84,6 +85,7 @@ class Situation:
     runtime_handler: Callable[[str], str | None] = _unknown
     """Of a RuntimeClass, the handler; None: it is not known."""
     images: ImageCommands = NO_IMAGE_COMMANDS
+    digests: ImageDigests = NO_DIGESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,8 @@ class MutationPlan:
     says so."""
     offenders: tuple[Offender, ...] = ()
     """What policies do not allow, those to be previewed too."""
+    unpinned: tuple[Unpinned, ...] = ()
+    """Of each image that a policy wants pinned and that keeps its tag, why."""
     writing: Writing | None = field(default=None, compare=False, repr=False)
     """What made exactly these edits of the object; None: they have to be made again."""
 
@@ -138,7 +142,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     )
     kept = labels.selected_by(draft.manifest, kind, managed=bool(subject.owner_name))
     existing = workload_selectors.match_labels(situation.existing, kind)
-    follow = partial(_follow, skips=skips, surroundings=Surroundings(circumstances, kept, existing))
+    surroundings = Surroundings(circumstances, kept, existing, situation.digests)
+    follow = partial(_follow, skips=skips, surroundings=surroundings)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
         # Our own edits could make policies match, and shares would be taken of them.
@@ -148,10 +153,17 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         warnings += [FORGOTTEN] if again.edits() else []
         chosen = applied = []
     offenders: list[Offender] = []
+    unpinned: list[Unpinned] = []
     for policy in applied:
-        warned, found = follow(policy, draft)
-        warnings += warned + [each.why for each in found if each.result == "warned"]
-        offenders += found
+        for finding in follow(policy, draft):
+            if isinstance(finding, str):
+                warnings.append(finding)
+            elif isinstance(finding, UnpinnedImage):
+                warnings.append(finding.why)
+                unpinned.append(finding.reason)
+            else:
+                warnings += [finding.why] if finding.result == "warned" else []
+                offenders.append(finding)
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
     replaced = partial(
@@ -165,7 +177,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     further = draft.further()
     for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
         # A preview is only about what would change: its warnings do not concern the pod.
-        offenders += (replace(each, result="previewed") for each in follow(policy, further)[1])
+        found = [each for each in follow(policy, further) if isinstance(each, Offender)]
+        offenders += (replace(each, result="previewed") for each in found)
     if skips.preview:
         replaced(further)
         injected(further)
@@ -180,6 +193,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         warnings=tuple(warnings),
         refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
         offenders=tuple(offenders),
+        unpinned=tuple(unpinned),
         unresolved=tuple(each.why for each in unresolved),
         writing=draft.straight() if stamp is None and situation.defaulted else None,
     )
@@ -236,19 +250,14 @@ def _replaced(
 
 def _follow(
     policy: Policy, draft: Draft, *, skips: Skips, surroundings: Surroundings
-) -> tuple[list[str], list[Offender]]:
-    """Warnings, and what the policy does not allow."""
-    warnings: list[str] = []
-    offenders: list[Offender] = []
-    for action in policy.actions:
-        if action.verb in skips.verbs:
-            continue
-        for finding in action.apply(draft, surroundings) or ():
-            if isinstance(finding, str):
-                warnings.append(finding)
-            else:
-                offenders.append(finding)
-    return warnings, offenders
+) -> list[ImageFinding]:
+    """Warnings, and what the policy does not allow or cannot pin."""
+    return [
+        finding
+        for action in policy.actions
+        if action.verb not in skips.verbs
+        for finding in action.apply(draft, surroundings) or ()
+    ]
 
 
 def _before_us(manifest: Json, kind: str, stamp: Stamp | None) -> Json:

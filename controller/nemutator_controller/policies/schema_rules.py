@@ -225,9 +225,9 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (
             (
                 "(has(self.tags) && self.tags.size() > 0) || (has(self.move) && self.move.size() > 0)"
-                " || has(self.allowed)"
+                " || has(self.pin) || has(self.allowed)"
             ),
-            "name at least one rule in tags, move or allowed",
+            "name at least one rule in tags, move, pin or allowed",
         ),
         (
             "has(self.allowed) || !has(self.offenders) || self.offenders == 'Warn'",

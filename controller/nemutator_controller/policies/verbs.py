@@ -42,7 +42,8 @@ from nemutator_controller.mutations.edits import Draft
 from nemutator_controller.mutations.empty_dir import EmptyDirs
 from nemutator_controller.mutations.env import EnvRules
 from nemutator_controller.mutations.env_from import VariableSources
-from nemutator_controller.mutations.image import ImageRules, Offender
+from nemutator_controller.mutations.image import ImageFinding, ImageRules
+from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
 from nemutator_controller.mutations.resources import Circumstances, ContainerResources
@@ -84,8 +85,8 @@ class PolicyMutation(
     runtime_class_name: ChosenName | None = None
 
 
-Findings = Iterable[str | Offender] | None
-"""Warnings, which say what a policy wants and was not done, and what it does not allow."""
+Findings = Iterable[ImageFinding] | None
+"""Warnings, which say what a policy wants and was not done, and what it does not allow or cannot pin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ class Surroundings:
     """Keys of labels by which a workload may find its pod."""
     existing: Any = None
     """The `matchLabels` of the workload that is there already; None: it is being created."""
+    digests: ImageDigests = NO_DIGESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ _APPLY: Mapping[str, Apply] = {
     labels.VERB: _apply_labels,
     annotations.VERB: _alone(annotations.apply),
     resources.VERB: lambda d, wanted, s, p: resources.apply(d, wanted, s.circumstances, policy=p),
-    image.VERB: _alone(image.apply),
+    image.VERB: lambda d, wanted, s, p: image.apply(d, wanted, s.digests, policy=p),
     env.VERB: _alone(env.apply),
     node_selector.VERB: _alone(node_selector.apply),
     tolerations.VERB: _alone(tolerations.apply),

@@ -39,7 +39,7 @@ async def test_an_image_is_asked_for_and_comes_with_the_next_list() -> None:
             first = await admission.get(IMAGES_PATH)
             assert (first.status, await first.json()) == (
                 200,
-                {"reads": True, "images": [], "full": False},
+                {"reads": True, "images": [], "digests": {}, "full": False},
             )
             same = await admission.get(
                 IMAGES_PATH, headers={"If-None-Match": first.headers["ETag"]}
@@ -51,7 +51,9 @@ async def test_an_image_is_asked_for_and_comes_with_the_next_list() -> None:
             after = await admission.get(
                 IMAGES_PATH, headers={"If-None-Match": first.headers["ETag"]}
             )
-            assert [one["entrypoint"] for one in (await after.json())["images"]] == [["/e"]]
+            found = await after.json()
+            assert [one["entrypoint"] for one in found["images"]] == [["/e"]]
+            assert found["digests"] == {"a.b/web:1": "d"}
     assert parse_image("a.b/web:1") in brain.registry.reads
 
 
@@ -75,7 +77,12 @@ async def test_a_brain_without_the_setting_reads_none(tmp_path: Path) -> None:
         async with brain.local.post(IMAGES_PATH, data=body) as answer:
             assert answer.status == 200
         async with brain.local.get(IMAGES_PATH) as answer:
-            assert await answer.json() == {"reads": False, "images": [], "full": False}
+            assert await answer.json() == {
+                "reads": False,
+                "images": [],
+                "digests": {},
+                "full": False,
+            }
 
 
 def test_settings_name_registries_and_their_authorities(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ class Place:
     host: str
     push: Callable[[str, str, ImageCommand], str]
     """Repository, tag, command; returns the digest."""
+    push_differing: Callable[[], str]
+    """`shop/differs:1`, which starts one command here and another one there; returns the digest."""
 
 
 @pytest.fixture(params=["http", "memory"])
@@ -41,11 +44,19 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
                 memory.images[image] = FoundImage(command, digest)
             return digest
 
-        yield Place(memory, "memory.local", push)
+        def differing() -> str:
+            digest = f"sha256:{'d' * 64}"
+            image = parse_image("memory.local/shop/differs:1")
+            memory.images[image] = ImageUnreadableError("differs", "it differs", digest=digest)
+            return digest
+
+        yield Place(memory, "memory.local", push, differing)
         return
     with FakeRegistry() as fake:
         async with RegistryOverHttp(parse_registries(fake.url)) as registry:
-            yield Place(registry, fake.host, fake.push)
+            both = {"amd64": WEB, "arm64": OTHER}
+            differing = partial(fake.push, "shop/differs", "1", both)
+            yield Place(registry, fake.host, fake.push, differing)
 
 
 async def test_a_tag_is_read_and_looked_at_again(place: Place) -> None:
@@ -66,6 +77,15 @@ async def test_what_is_not_there_is_missing(place: Place) -> None:
         with pytest.raises(ImageUnreadableError) as failure:
             await ask(parse_image(f"{place.host}/shop/none:1"))
         assert failure.value.reason == "missing"
+
+
+async def test_the_digest_is_known_where_only_the_command_is_not(place: Place) -> None:
+    digest = place.push_differing()
+    image = parse_image(f"{place.host}/shop/differs:1")
+    with pytest.raises(ImageUnreadableError) as failure:
+        await place.registry.read(image)
+    assert (failure.value.reason, failure.value.digest) == ("differs", digest)
+    assert await place.registry.digest(image) == digest
 
 
 async def test_architectures_are_compared() -> None:

@@ -4,9 +4,17 @@ import pytest
 from nemutator_common import names
 from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME, MOST_IMAGE_QUESTIONS
 from nemutator_common.shipping.links import LinkUnavailableError
-from nemutator_controller.admission.image_asking import MOST_WAITING, AskedImages, UnreadImages
+from nemutator_controller.admission.image_asking import (
+    MOST_USED,
+    MOST_WAITING,
+    TELL_S,
+    AskedImages,
+    WantedImages,
+)
 
+from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 
 class Link:
@@ -25,20 +33,20 @@ class Link:
 
 
 async def test_the_brain_is_asked_before_its_list_is_fetched_and_once() -> None:
-    link, unread = Link(), UnreadImages(MemoryMeter())
-    asked = AskedImages(unread, link.ask, link.fetch)
+    link, wanted = Link(), WantedImages(fake_process())
+    asked = AskedImages(wanted, link.ask, link.fetch)
     assert await asked.get("/images") == b"{}"
     for image in ("a", "b", "a"):
-        unread.add(image)
+        wanted.add(image)
     await asked.get("/images")
     await asked.get("/images")
     assert link.calls == ["/images", ("a", "b"), "/images", "/images"]
 
 
 async def test_a_brain_that_is_away_is_asked_again() -> None:
-    link, unread = Link(), UnreadImages(MemoryMeter())
-    asked = AskedImages(unread, link.ask, link.fetch)
-    unread.add("a")
+    link, wanted = Link(), WantedImages(fake_process())
+    asked = AskedImages(wanted, link.ask, link.fetch)
+    wanted.add("a")
     link.is_away = True
     with pytest.raises(LinkUnavailableError):
         await asked.get("/images")
@@ -49,12 +57,35 @@ async def test_a_brain_that_is_away_is_asked_again() -> None:
 
 def test_what_waits_has_a_bound_and_so_has_one_question() -> None:
     meter = MemoryMeter()
-    unread = UnreadImages(meter)
+    wanted = WantedImages(fake_process(meter=meter))
     for number in range(MOST_WAITING + 2):
-        unread.add(f"image-{number}")
-    unread.add("x" * (LONGEST_IMAGE_NAME + 1))
-    unread.add("image-0")  # It waits already.
+        wanted.add(f"image-{number}")
+    wanted.add("x" * (LONGEST_IMAGE_NAME + 1))
+    wanted.add("image-0")  # It waits already.
     assert meter.value(names.IMAGE_QUESTIONS_DROPPED) == 3
-    assert len(unread.some()) == MOST_IMAGE_QUESTIONS
-    unread.remove(unread.some())
-    assert unread.some()[0] == f"image-{MOST_IMAGE_QUESTIONS}"
+    assert len(wanted.some()) == MOST_IMAGE_QUESTIONS
+    wanted.remove(wanted.some())
+    assert wanted.some()[0] == f"image-{MOST_IMAGE_QUESTIONS}"
+
+
+async def test_what_is_used_is_named_again_after_a_while_so_that_it_stays_known() -> None:
+    clock = ManualClock()
+    wanted = WantedImages(fake_process(clock=clock))
+    for _ in range(2):
+        wanted.use("a:1")
+        assert wanted.some() == ("a:1",)
+    wanted.remove(("a:1",))
+    wanted.use("a:1")
+    assert wanted.some() == ()
+    await clock.advance(TELL_S)
+    wanted.use("a:1")
+    assert wanted.some() == ("a:1",)
+
+
+def test_what_is_used_has_a_bound() -> None:
+    wanted = WantedImages(fake_process())
+    for number in range(MOST_USED + 1):
+        wanted.use(f"a:{number}")
+        wanted.remove(wanted.some())
+    wanted.use("a:0")
+    assert wanted.some() == ("a:0",)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME
 from nemutator_controller.admission.snapshots import (
+    DIGEST_AWAITED,
     SnapshotError,
     advisor_from,
     images_from,
@@ -16,7 +17,9 @@ from nemutator_controller.admission.snapshots import (
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import NoAdvice, RecommendedAmount, WorkloadRef
 from nemutator_controller.mutations.image_commands import AWAITED, ImageCommand, NoImageCommand
+from nemutator_controller.mutations.image_digests import NoDigest
 
+DIGEST = f"sha256:{'a' * 64}"
 WEB = WorkloadRef("shop", "Deployment", "web")
 
 
@@ -113,40 +116,87 @@ def test_tokens_are_those_of_a_store_that_was_read() -> None:
             tokens_from(bad)
 
 
-def images(*items: dict[str, Any], reads: bool = True, full: bool = False) -> bytes:
-    return msgspec.json.encode({"reads": reads, "images": items, "full": full, "more": 1})
+class Questions:
+    """An `ImageQuestioner`."""
+
+    def __init__(self) -> None:
+        self.unread: list[str] = []
+        self.used: list[str] = []
+
+    def add(self, image: str) -> None:
+        self.unread.append(image)
+
+    def use(self, image: str) -> None:
+        self.used.append(image)
+
+
+def images(*items: dict[str, Any], reads: bool = True, **more: Any) -> bytes:
+    return msgspec.json.encode({"reads": reads, "images": items, "more": 1} | more)
 
 
 def test_images_are_known_or_have_a_problem_or_are_asked_for() -> None:
-    unread: list[str] = []
-    known = images_from(
+    questions = Questions()
+    known, _ = images_from(
         images(
             {"image": "web", "entrypoint": ["/e"], "arguments": ["serve"]},
             {"image": "gone", "problem": "it is not there"},
         ),
-        unread.append,
+        questions,
     )
     assert known.of("web") == ImageCommand(("/e",), ("serve",))
     assert known.of("gone") == NoImageCommand("it is not there", soon=False)
-    assert unread == []
+    assert questions.unread == []
     assert known.of("new") == NoImageCommand(AWAITED, soon=True)
-    assert unread == ["new"]
+    assert questions.unread == ["new"]
+
+
+def test_a_digest_is_known_or_its_registry_does_not_tell_or_it_is_asked_for() -> None:
+    questions = Questions()
+    commands, known = images_from(
+        images(
+            {"image": "web:1", "entrypoint": ["/e"]},
+            {"image": "gone:1", "problem": "it is not there"},
+            {"image": "odd:1", "problem": "its command is too long"},
+            digests={"web:1": DIGEST, "odd:1": DIGEST, "restored:1": DIGEST},
+        ),
+        questions,
+    )
+    assert [known.digest(each) for each in ("web:1", "odd:1", "restored:1")] == [DIGEST] * 3
+    assert known.digest("gone:1") == NoDigest("unread", "it is not there")
+    assert (questions.used, questions.unread) == (["web:1", "odd:1", "restored:1"], [])
+    assert known.digest("new:1") == NoDigest("awaited", DIGEST_AWAITED)
+    long = known.digest("x" * (LONGEST_IMAGE_NAME + 1))
+    assert isinstance(long, NoDigest)
+    assert long.reason == "unread"
+    assert questions.unread == ["new:1"]
+    # What a policy has just pinned needs not be read once more.
+    assert commands.of(f"web:1@{DIGEST}") == ImageCommand(("/e",), ())
+    assert commands.of("web:1@sha256:other") == NoImageCommand(AWAITED, soon=True)
 
 
 def test_a_pod_does_not_wait_for_what_will_not_be_read() -> None:
-    unread: list[str] = []
-    full = images_from(images({"image": "web", "entrypoint": ["/e"]}, full=True), unread.append)
+    questions = Questions()
+    full, digests = images_from(
+        images({"image": "web", "entrypoint": ["/e"]}, full=True), questions
+    )
     assert full.of("web") == ImageCommand(("/e",), ())
     for image in ("new", "x" * (LONGEST_IMAGE_NAME + 1)):
         found = full.of(image)
         assert isinstance(found, NoImageCommand)
         assert not found.soon
-    assert unread == ["new"]  # There may be room by then.
+    assert questions.unread == ["new"]  # There may be room by then.
+    missing = digests.digest("new")
+    assert isinstance(missing, NoDigest)
+    assert missing.reason == "unread"
 
 
 def test_a_brain_that_reads_no_images_is_not_asked() -> None:
-    unread: list[str] = []
-    assert images_from(images(reads=False), unread.append).of("new") == NoImageCommand()
-    assert unread == []
+    questions = Questions()
+    commands, digests = images_from(images(reads=False), questions)
+    assert commands.of("new") == NoImageCommand()
+    missing = digests.digest("new")
+    assert isinstance(missing, NoDigest)
+    assert missing.reason == "off"
+    assert questions.unread == []
     with pytest.raises(SnapshotError, match="not a list of images"):
-        images_from(b'{"images": [{"image": 1}]}', unread.append)
+        images_from(b'{"images": [{"image": 1}]}', questions)

@@ -179,6 +179,14 @@ async def test_an_offender_in_a_template_is_refused_where_the_policy_says_so() -
     assert templates.meter.value(names.ADMISSIONS, result="denied") == 1
 
 
+async def test_an_image_in_a_template_that_cannot_be_pinned_is_counted() -> None:
+    templates = Templates(only=HALF | {"mutations": [{"image": {"pin": ["*"]}}]})
+    template = {"spec": {"containers": [{"name": "app", "image": "ubuntu"}]}}
+    answer = await templates.ask(workload(template=template))
+    assert "not pinned" in answer.warnings[0]
+    assert templates.meter.value(names.IMAGES_UNPINNED, reason="off") == 1
+
+
 @pytest.mark.parametrize(
     ("manifest", "reason"),
     [

@@ -322,3 +322,18 @@ async def test_a_placeholder_without_a_value_is_named_and_counted() -> None:
     assert answer.operations == ()
     assert "nemu_label_value_team stays as it is: the token store has no" in answer.warnings[0]
     assert admission.meter.value(names.PLACEHOLDERS_UNRESOLVED, reason="unknown") == 1
+
+
+async def test_an_image_that_cannot_be_pinned_keeps_its_tag_and_is_counted() -> None:
+    admission = Admission(pins={"mode": "Apply", "mutations": [{"image": {"pin": ["*"]}}]})
+    pod = {"metadata": {}, "spec": {"containers": [{"name": "app", "image": "ubuntu:20.04"}]}}
+    answer = await admission.ask(pod)
+    [warning] = answer.warnings
+    assert warning.startswith("policy pins: containers[name=app].image: not pinned: ")
+    assert answer.operations == ()
+    assert admission.meter.value(names.IMAGES_UNPINNED, reason="off") == 1
+    # A pod that skips the verb is not counted.
+    await admission.ask(
+        pod | {"metadata": {"annotations": {"nemutator.io/skip-mutation": "image"}}}
+    )
+    assert admission.meter.value(names.IMAGES_UNPINNED, reason="off") == 1

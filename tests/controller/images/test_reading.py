@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 
 import pytest
 from nemutator_common import names
@@ -24,7 +24,7 @@ from nemutator_controller.mutations.image_commands import ImageCommand
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
-from tests.fakes.registries import MemoryRegistry
+from tests.fakes.registries import MemoryDigests, MemoryRegistry
 
 WEB, NEXT = ImageCommand(("/web",), ("serve",)), ImageCommand(("/next",), ())
 REFRESH_S = 100.0
@@ -48,8 +48,9 @@ class Brain:
         self.registry, self.in_use = MemoryRegistry(), InUse(*in_use)
         self.clock, self.meter = ManualClock(), MemoryMeter()
         process = fake_process(clock=self.clock, meter=self.meter, roll=0.5)
+        self.kept = MemoryDigests()
         self.reading = ImageReading(
-            self.registry, self.in_use, process, refresh_s=REFRESH_S, forget_s=FORGET_S
+            self.registry, self.in_use, self.kept, process, refresh_s=REFRESH_S, forget_s=FORGET_S
         )
 
     def put(
@@ -63,6 +64,12 @@ class Brain:
         found = self.reading.snapshot()
         assert found is not None
         return {one.image: one for one in found[0].images}
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        found = self.reading.snapshot()
+        assert found is not None
+        return found[0].digests
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -85,7 +92,7 @@ async def test_images_in_use_are_read_before_anybody_is_answered() -> None:
         found = brain.reading.snapshot()
         assert found is not None
         read = ReadImage(image="a.b/web:1", entrypoint=("/web",), arguments=("serve",))
-        assert found[0] == ImageSnapshot(True, (read,))
+        assert found[0] == ImageSnapshot(True, (read,), {"a.b/web:1": "d"})
         assert brain.meter.value(names.IMAGES, state="read") == 1
         # What did not change has the same tag.
         brain.reading.ask(["a.b/web:1"])
@@ -244,3 +251,52 @@ async def test_the_commands_of_all_images_have_a_bound_together() -> None:
         known = sorted(one.problem for one in brain.known.values())
         assert known == ["", "the commands of all images are too long together"]
         assert brain.meter.value(names.IMAGE_READS, result="too_large") == 1
+
+
+async def test_the_digest_of_a_tag_is_kept_and_follows_it() -> None:
+    brain = Brain("a.b/web:1", f"a.b/web@{DIGEST}")
+    brain.put("a.b/web:1", WEB, "d1")
+    brain.put(f"a.b/web@{DIGEST}", WEB, DIGEST)
+    async with brain.running():
+        assert brain.digests == {"a.b/web:1": "d1"}
+        brain.put("a.b/web:1", WEB, "d2")
+        await brain.clock.advance(REFRESH_S + CHECK_S)
+        assert brain.digests == {"a.b/web:1": "d2"}
+        assert brain.kept.kept["a.b/web:1"] == "d2"
+        # Its command is known, but not that of what the tag names from now on.
+        brain.put("a.b/web:1", ImageUnreadableError("differs", "it differs", digest="d3"))
+        await brain.clock.advance(REFRESH_S + CHECK_S)
+        assert brain.digests == {"a.b/web:1": "d3"}
+        brain.put("a.b/web:1", WEB, "d2")
+        await brain.clock.advance(600)
+        assert brain.digests == {"a.b/web:1": "d2"}
+        brain.put("a.b/web:1", away())
+        await brain.clock.advance(REFRESH_S + CHECK_S)
+        assert brain.digests == {"a.b/web:1": "d2"}
+
+
+async def test_a_digest_outlives_the_brain_and_its_registry_is_not_asked_at_once() -> None:
+    brain = Brain()
+    brain.kept.kept = {"a.b/web:1": "d1"}
+    brain.put("a.b/web:1", away())
+    await brain.reading.restore()
+    async with brain.running():
+        assert (brain.digests, brain.known, brain.registry.reads) == ({"a.b/web:1": "d1"}, {}, [])
+        # Somebody wants to know what it starts.
+        brain.reading.ask(["a.b/web:1"])
+        await brain.clock.advance(CHECK_S)
+        assert brain.known["a.b/web:1"].problem == "it is unreachable"
+        assert brain.digests == {"a.b/web:1": "d1"}
+        await brain.clock.advance(FORGET_S + 2 * GATHER_S)
+        assert brain.digests == brain.kept.kept == {}
+
+
+async def test_a_database_that_is_away_is_written_later() -> None:
+    brain = Brain("a.b/web:1")
+    brain.put("a.b/web:1", WEB, "d1")
+    brain.kept.is_away = True
+    async with brain.running():
+        assert (brain.digests, brain.kept.kept) == ({"a.b/web:1": "d1"}, {})
+        brain.kept.is_away = False
+        await brain.clock.advance(CHECK_S)
+        assert brain.kept.kept == {"a.b/web:1": "d1"}

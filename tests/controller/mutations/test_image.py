@@ -5,9 +5,18 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_controller.mutations.edits import Draft
-from nemutator_controller.mutations.image import ImageRules, Offender, apply, faults
+from nemutator_controller.mutations.image import (
+    ImageFinding,
+    ImageRules,
+    Offender,
+    UnpinnedImage,
+    apply,
+    faults,
+)
+from nemutator_controller.mutations.image_digests import NO_DIGESTS, NoDigest
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
+OTHER = "sha256:" + "a" * 64
 UBUNTU = {"images": ["docker.io/library/ubuntu"], "tags": ["14.*", "latest"], "set": "20.04"}
 MIRROR = {"from": "docker.io", "to": "mirror.example:5000/hub"}
 
@@ -16,9 +25,17 @@ def rules(**fields: Any) -> ImageRules:
     return msgspec.convert(fields, ImageRules)
 
 
-def made(image: Any, **fields: Any) -> tuple[Any, list[str | Offender]]:
+class Known:
+    """An `ImageDigests`."""
+
+    def digest(self, image: str) -> str | NoDigest:
+        found = {"docker.io/library/ubuntu:20.04": DIGEST, "m.example/library/ubuntu:1": OTHER}
+        return found.get(image) or NoDigest("awaited", f"{image} is looked up")
+
+
+def made(image: Any, **fields: Any) -> tuple[Any, list[ImageFinding]]:
     draft = Draft({"spec": {"containers": [{"name": "app", "image": image}]}}, "Pod")
-    found = apply(draft, rules(**fields), policy="p")
+    found = apply(draft, rules(**fields), Known(), policy="p")
     return draft.manifest["spec"]["containers"][0]["image"], found
 
 
@@ -53,10 +70,43 @@ def test_the_first_prefix_that_fits_counts_and_the_reason_names_it() -> None:
     own = {"from": "docker.io/team", "to": "own.example"}
     assert made("team/app:1", move=[own, MIRROR])[0] == "own.example/app:1"
     draft = Draft({"spec": {"containers": [{"name": "app", "image": "ubuntu"}]}}, "Pod")
-    apply(draft, rules(tags=[UBUNTU], move=[own, MIRROR]), policy="p")
+    apply(draft, rules(tags=[UBUNTU], move=[own, MIRROR]), NO_DIGESTS, policy="p")
     [edit] = draft.edits()
     assert edit.after == ("mirror.example:5000/hub/library/ubuntu:20.04",)
     assert edit.reason == "tag latest → 20.04; docker.io → mirror.example:5000/hub"
+
+
+def test_a_tag_gets_the_digest_that_it_names_where_it_comes_from_in_the_end() -> None:
+    everything = {"pin": ["*"]}
+    assert made("ubuntu:20.04", **everything) == (f"docker.io/library/ubuntu:20.04@{DIGEST}", [])
+    assert made("ubuntu:14.04", tags=[UBUNTU], **everything)[0].endswith(f":20.04@{DIGEST}")
+    mirror = {"from": "docker.io", "to": "m.example"}
+    moved, _ = made("ubuntu:1", move=[mirror], **everything)
+    assert moved == f"m.example/library/ubuntu:1@{OTHER}"
+    # It is pinned by its author, or the policy is for others.
+    assert made(f"ubuntu@{OTHER}", **everything) == (f"ubuntu@{OTHER}", [])
+    assert made("ubuntu:20.04", pin=["m.example/*"]) == ("ubuntu:20.04", [])
+
+
+def test_the_reason_names_the_tag_that_was_pinned() -> None:
+    draft = Draft({"spec": {"containers": [{"name": "app", "image": "ubuntu"}]}}, "Pod")
+    apply(draft, rules(tags=[UBUNTU], pin=["*"]), Known(), policy="p")
+    [edit] = draft.edits()
+    assert edit.reason == "tag latest → 20.04; what 20.04 names"
+
+
+def test_what_is_not_known_stays_unpinned_and_is_named() -> None:
+    image, [found] = made("ubuntu", pin=["*"])
+    assert image == "ubuntu"
+    why = (
+        "policy p: containers[name=app].image: not pinned:"
+        " docker.io/library/ubuntu:latest is looked up"
+    )
+    assert found == UnpinnedImage(why, "awaited")
+    # The other rules are followed all the same.
+    moved, [found] = made("ubuntu", pin=["*"], move=[MIRROR])
+    assert moved == "mirror.example:5000/hub/library/ubuntu"
+    assert isinstance(found, UnpinnedImage)
 
 
 def test_what_is_not_allowed_offends() -> None:

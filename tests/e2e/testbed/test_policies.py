@@ -186,7 +186,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
             ("a.example/B", "b.example"), ("[::1]:5000", "b.example"), ("a.example/a__b--c.d", "b.example"),
             ("a.example/a___b", "b.example"), ("", "b.example"), ("https://a.example", "b.example"),
         )),
-        {"move": [{"from": "a.example"}]}, {"tags": [{"images": ["a"]}]},
+        {"move": [{"from": "a.example"}]}, {"tags": [{"images": ["a"]}]}, {"pin": ["*"]}, {"pin": []}, {"pin": [""]},
     ),
     "env": (
         {}, {"set": []}, {"remove": ["A"]}, {"remove": ["a b"]}, {"remove": [""]}, {"remove": ["A", "A"]},
