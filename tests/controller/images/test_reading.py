@@ -80,8 +80,8 @@ class Brain:
             task.cancel()
 
 
-def away(reason: Reason = "unreachable", **more: float) -> ImageUnreadableError:
-    return ImageUnreadableError(reason, f"it is {reason}", **more)
+def away(reason: Reason = "unreachable", retry_after_s: float = 0.0) -> ImageUnreadableError:
+    return ImageUnreadableError(reason, f"it is {reason}", retry_after_s=retry_after_s)
 
 
 async def test_images_in_use_are_read_before_anybody_is_answered() -> None:

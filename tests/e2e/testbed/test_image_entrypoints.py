@@ -1,4 +1,5 @@
-"""What an image starts by itself, read from a registry over HTTP, in pods of a real API server."""
+"""What an image starts by itself, and which digest its tag names, read from a registry over HTTP, in pods of a real
+API server."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,17 @@ from nemutator_controller.images.documents import LARGEST_DOCUMENT, digest_of
 from nemutator_controller.mutations.exec_commands import PROGRAM
 from nemutator_controller.mutations.image_commands import AWAITED, ImageCommand
 
-from tests.e2e.testbed.webhook import Json, Webhook, asked, asking, create, define, pod, standing
+from tests.e2e.testbed.webhook import (
+    Json,
+    Webhook,
+    asked,
+    asking,
+    create,
+    define,
+    pod,
+    policy,
+    standing,
+)
 from tests.fakes.registries import MANIFEST, FakeRegistry
 from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.running.waiting import until
@@ -158,3 +169,27 @@ def test_a_hostile_registry_costs_its_own_images_alone(place: Place) -> None:
         "an image of that registry that is as it should be",
         within_s=60,
     )
+
+
+@pytest.mark.timeout(180)
+def test_a_policy_pins_a_tag_to_what_its_registry_names(place: Place) -> None:
+    digest = place.registry.push("shop/pinned", "1", WEB)
+    differs = place.registry.push(
+        "shop/differs", "1", {"amd64": WEB, "arm64": ImageCommand((), ())}
+    )
+    cluster = place.webhook.cluster
+    cluster.apply(policy("pins", place.namespace, {"image": {"pin": ["127.0.0.1:*/shop/*"]}}))
+    expected = {"shop/pinned:1": digest, "shop/differs:1": differs}
+
+    def pinned() -> bool:
+        made = [place.create(place.manifest(image)) for image in expected]
+        images = [each["spec"]["containers"][0]["image"] for each in made]
+        return images == [
+            f"{place.registry.host}/{image}@{named}" for image, named in expected.items()
+        ]
+
+    until(pinned, "both tags are pinned", within_s=60)
+    # What is pinned is known by its tag, and started as before.
+    [container] = place.create(place.manifest("shop/pinned:1"))["spec"]["containers"]
+    assert container["command"][:3] == [PROGRAM, "--", "/entrypoint.sh"]
+    cluster.kubectl("delete", "mutationpolicies", "pins")
