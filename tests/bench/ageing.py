@@ -6,6 +6,9 @@ blocks from a recorded series of residuals (a moving block bootstrap); over it l
 of garbage collection, caches that fill within minutes or a day and a half, deploys, restarts, and level
 shifts of load. The same weeks with a leak that doubles memory in seven days show what is found.
 
+In further weeks memory follows a load that comes and goes, jumps or climbs: they are looked at with the load
+that the agent would have counted beside it, and without.
+
 Nothing was tuned on the weeks of `SEED`; others were used for that.
 """
 
@@ -16,7 +19,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from operator import attrgetter
 
@@ -29,6 +32,8 @@ from tests.bench.frame import Result, aim
 
 WEEKS = 6_000
 LEAKING_WEEKS = 1_500
+LOADED_WEEKS = 1_000
+LOADED_LEAKING_WEEKS = 500
 PART = 100
 SEED = 14
 PROCESSES = 2
@@ -47,6 +52,7 @@ Numbers = NDArray[np.float64]
 class Week:
     kind: str
     instances: list[list[SeriesPoint]]
+    loads: list[list[SeriesPoint]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ class Looked:
     """The day on which a firm leak was told."""
     provisional: bool
     """Whether the first day told a provisional one."""
+    without_load: bool = False
+    """Whether a firm leak was told on any day by those that did not know the load."""
 
 
 def bench() -> Result:
@@ -65,6 +73,7 @@ def bench() -> Result:
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
         quiet = _all(pool, WEEKS, leaks=False)
         leaking_weeks = _all(pool, LEAKING_WEEKS, leaks=True)
+        loaded = _loaded(pool)
     weeks = Counter(one.kind for one in quiet)
     false = Counter(one.kind for one in quiet if one.firm is not None)
     provisional = Counter(one.kind for one in quiet if one.provisional)
@@ -87,6 +96,7 @@ def bench() -> Result:
         "found_share": right / LEAKING_WEEKS,
         "found_by_kind": {kind: [found[kind], count] for kind, count in leaking.items()},
         "median_day_found": float(np.median(days)) if days else None,
+        "memory_follows_load": loaded,
         "seconds": round(time.perf_counter() - began, 1),
     }
     for name, value in measured.items():
@@ -111,6 +121,34 @@ def _all(pool: ProcessPoolExecutor, count: int, *, leaks: bool) -> list[Looked]:
     return [one for each in parts for one in each.result()]
 
 
+def _loaded(pool: ProcessPoolExecutor) -> dict[str, object]:
+    """Firm leaks in weeks whose memory follows the load, by who knew the load and who did not."""
+    found: dict[str, object] = {}
+    for leaks, count in ((False, LOADED_WEEKS), (True, LOADED_LEAKING_WEEKS)):
+        parts = [pool.submit(_loaded_part, part, leaks=leaks) for part in range(count // PART)]
+        weeks = [one for each in parts for one in each.result()]
+        of_kind = Counter(one.kind for one in weeks)
+        known = Counter(one.kind for one in weeks if one.firm is not None)
+        unknown = Counter(one.kind for one in weeks if one.without_load)
+        found["leaking" if leaks else "quiet"] = {
+            "weeks": count,
+            "told": sum(known.values()),
+            "told_without_load": sum(unknown.values()),
+            "by_kind": {kind: [known[kind], unknown[kind], of_kind[kind]] for kind in of_kind},
+        }
+    return found
+
+
+def _loaded_part(part: int, *, leaks: bool) -> list[Looked]:
+    dice = np.random.default_rng((SEED, 1, part, leaks))
+    found = []
+    for week in _loaded_weeks(dice, PART, leaks=leaks):
+        known = _day_told(week)
+        unknown = _day_told(replace(week, loads=None))
+        found.append(Looked(week.kind, known, provisional=False, without_load=unknown is not None))
+    return found
+
+
 def _part(part: int, *, leaks: bool) -> list[Looked]:
     """Weeks that follow from *part* alone, whichever process makes them."""
     dice = np.random.default_rng((SEED, part, leaks))
@@ -123,12 +161,15 @@ def _looked_at(week: Week, *, leaks: bool) -> Looked:
         == "grows provisionally"
         for hours in (1, 6, 24)
     )
-    days = (
-        day
-        for day in range(2, 8)
-        if judge([_until(one, day * DAY_S) for one in week.instances], FLOOR).growth == "grows"
-    )
-    return Looked(week.kind, next(days, None), early)
+    return Looked(week.kind, _day_told(week), early)
+
+
+def _day_told(week: Week) -> int | None:
+    for day in range(2, 8):
+        points = [_until(one, day * DAY_S) for one in week.instances]
+        if judge(points, FLOOR, loads=week.loads).growth == "grows":
+            return day
+    return None
 
 
 def _until(points: list[SeriesPoint], moment: float) -> list[SeriesPoint]:
@@ -158,6 +199,36 @@ def _weeks(dice: np.random.Generator, count: int, *, leaks: bool) -> Iterator[We
             first = int(dice.integers(0, 5 * PER_DAY)) if shape == "deploy" and not leaks else 0
             instances.append(_points(level * np.maximum(relative, 0.05), first))
         yield Week(f"{shape}, {noise}", instances)
+
+
+def _loaded_weeks(dice: np.random.Generator, count: int, *, leaks: bool) -> Iterator[Week]:
+    kinds = ("comes and goes", "jumps", "climbs by steps", "climbs", "rests at weekends")
+    day = np.arange(PER_WEEK) / PER_DAY
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        course = np.ones(PER_WEEK)
+        if kind == "jumps":
+            course += dice.uniform(0.3, 1.5) * (day >= dice.uniform(1, 6))
+        elif kind == "climbs by steps":
+            course += dice.uniform(0.05, 0.3) * np.floor(day)
+        elif kind == "climbs":
+            course += dice.uniform(0.3, 1.5) * day / 7
+        elif kind == "rests at weekends":
+            course -= dice.uniform(0.2, 0.7) * (day >= 5)
+        course *= 1 + _season(dice)
+        level, follows = 10 ** dice.uniform(1.3, 3.3) * MB, dice.uniform(0.2, 0.9)
+        spread = 10 ** dice.uniform(-2.0, -1.3)
+        instances, loads = [], []
+        for _ in range(int(dice.integers(1, 4))):
+            load = np.maximum(course * (1 + 0.1 * _noise(dice, "ar 0.9")), 0.05)
+            relative = 1 - follows + follows * load + spread * _noise(dice, "ar 0.9")
+            if leaks:
+                relative += day / 7
+            instances.append(_points(level * np.maximum(relative, 0.05), 0))
+            # What is allocated is sampled: a reading knows it to about so much.
+            counted = load * (1 + 0.05 * dice.standard_normal(PER_WEEK))
+            loads.append(_points(1_000 * np.maximum(counted, 0.0), 0))
+        yield Week(kind, instances, loads)
 
 
 def _noise(dice: np.random.Generator, kind: str) -> Numbers:

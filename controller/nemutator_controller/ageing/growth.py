@@ -14,6 +14,7 @@ from operator import attrgetter
 from statistics import median
 from typing import Literal
 
+from nemutator_controller.ageing.loads import beside, explains
 from nemutator_controller.ageing.slopes import WIDTH_S, slope_mixture, together
 from nemutator_controller.ageing.trends import DAY_S, SeriesPoint, trend
 
@@ -42,10 +43,13 @@ PROVISIONAL_S = 150.0
 MOST_PROVISIONAL_POINTS = 60
 
 LIKELY = 0.5
-"""From here on a jump or a cache is named as the reason."""
+"""From here on a jump, a cache or the load is named as the reason."""
 
 PLATEAU = 0.6
 """The last step must be at least this part of the one before; a cache that fills grows ever slower."""
+
+_WithLoad = tuple[Sequence[SeriesPoint], Sequence[SeriesPoint]]
+"""The points of a process, and its load."""
 
 Growth = Literal["grows", "grows provisionally", "steady", "plateau", "cannot tell"]
 
@@ -74,13 +78,21 @@ class Judgement:
 
 
 def judge(
-    series: Sequence[Sequence[SeriesPoint]], floor: Floor, *, after_s: float = PROVISIONAL_S
+    series: Sequence[Sequence[SeriesPoint]],
+    floor: Floor,
+    *,
+    after_s: float = PROVISIONAL_S,
+    loads: Sequence[Sequence[SeriesPoint]] | None = None,
 ) -> Judgement:
-    """What *series* (one for each process of one workload and image, oldest point first) show."""
-    kept = [_recent(one) for one in series if one]
+    """What *series* (one for each process of one workload and image, oldest point first) show.
+
+    *loads*, where they are known: how much each of these processes had to do.
+    """
+    all_loads = loads if loads is not None else [()] * len(series)
+    kept = [(_recent(one), load) for one, load in zip(series, all_loads, strict=True) if one]
     if not kept:
         return Judgement("cannot tell", "there is no reading yet")
-    span = max(one[-1].at - one[0].at for one in kept)
+    span = max(one[-1].at - one[0].at for one, _ in kept)
     return _firm(kept, floor) if span >= FIRM_FROM_S else _provisional(kept, floor, after_s)
 
 
@@ -88,11 +100,15 @@ def _recent(points: Sequence[SeriesPoint]) -> Sequence[SeriesPoint]:
     return points[bisect_left(points, points[-1].at - LONGEST_S, key=attrgetter("at")) :]
 
 
-def _firm(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
+def _firm(series: Sequence[_WithLoad], floor: Floor) -> Judgement:
     # A process of the last days only says nothing yet of more than its own start.
-    aged = [one for one in series if one[-1].at - one[0].at >= FIRM_FROM_S]
-    wide = [binned(one, WIDTH_S) for one in aged]
-    known = [found for one in wide if (found := slope_mixture(one)) is not None]
+    aged = [(one, load) for one, load in series if one[-1].at - one[0].at >= FIRM_FROM_S]
+    wide = [binned(one, WIDTH_S) for one, _ in aged]
+    known = [
+        found
+        for one, (_, load) in zip(wide, aged, strict=True)
+        if (found := slope_mixture(*beside(one, load, WIDTH_S))) is not None
+    ]
     if not known:
         return Judgement("cannot tell", "its processes have gaps in their readings")
     slope = together(known)
@@ -103,19 +119,22 @@ def _firm(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
         return shown("grows", "it grows from day to day")
     if slope.fills > LIKELY:
         return shown("plateau", "it grew, and grows ever slower, as a cache that fills")
+    if slope.follows > LIKELY:
+        return shown("steady", "it follows its load, and does not surely grow beside that")
     if slope.jumps > LIKELY:
         return shown("steady", "its level has jumped, and does not surely grow beside that")
     return shown("steady", "no rise that is surely more than its noise")
 
 
-def _provisional(
-    series: Sequence[Sequence[SeriesPoint]], floor: Floor, after_s: float
-) -> Judgement:
-    width = max(one[-1].at - one[0].at for one in series) / MOST_PROVISIONAL_POINTS
-    few = [binned(one, width) for one in series]
-    enough = [
-        one for one in few if len(one) >= PROVISIONAL_POINTS and one[-1].at - one[0].at >= after_s
+def _provisional(series: Sequence[_WithLoad], floor: Floor, after_s: float) -> Judgement:
+    width = max(one[-1].at - one[0].at for one, _ in series) / MOST_PROVISIONAL_POINTS
+    few = [binned(one, width) for one, _ in series]
+    of_enough = [
+        (one, load)
+        for one, (_, load) in zip(few, series, strict=True)
+        if len(one) >= PROVISIONAL_POINTS and one[-1].at - one[0].at >= after_s
     ]
+    enough = [one for one, _ in of_enough]
     found = trend(enough)
     if found is None:
         points = max(map(len, few))
@@ -132,6 +151,8 @@ def _provisional(
         return shown("plateau", "it grew after its start, and grows ever slower")
     if found.p > PROVISIONAL_ALPHA:
         return shown("steady", "no rise beyond chance since its start")
+    if explains([beside(one, load, width) for one, load in of_enough]):
+        return shown("steady", "it grew with its load, and follows that more closely than time")
     return shown("grows provisionally", "it grows since its start; firm after three days")
 
 

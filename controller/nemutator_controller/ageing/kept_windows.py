@@ -67,6 +67,10 @@ def kept(reading: WindowReading) -> KeptWindow:
             for one in sorted(cpu.functions, key=lambda one: -one.total)[:KEPT_FUNCTIONS]
         },
         missing={one.what: one.why for one in reading.missing} or None,
+        allocated_objects=None
+        if heap is None
+        else sum(one.allocated_objects for one in heap.sites) + heap.rest.allocated_objects,
+        cpu_seconds=counters.cpu_seconds,
     )
 
 

@@ -13,6 +13,9 @@ Verdict = Literal["leak", "drift", "hot spot grew", "steady", "cannot tell"]
 
 State = Literal["firm", "provisional"]
 
+LoadFigure = Literal["allocations", "CPU time"]
+"""By what is known how much a process had to do, where nobody counts its requests."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class AgedWorkload:
@@ -82,6 +85,10 @@ class KeptWindow:
     functions: Mapping[str, int] | None = None
     """Samples in each function and in what it has called."""
     missing: Mapping[str, str] | None = None
+    allocated_objects: int | None = None
+    """Since the process began, at all sites."""
+    cpu_seconds: float | None = None
+    """Since the process began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +160,8 @@ class AgeingFinding:
     replicas_say: str = ""
     goroutines_per_min: float = 0.0
     """Where it is the memory that grows: how many more goroutines there are each minute."""
+    load: LoadFigure | None = None
+    """What the measure was compared with beside time."""
     points: tuple[SeriesPoint, ...] = ()
     """What a graph of the measure is drawn of."""
     told: bool = False

@@ -5,7 +5,7 @@ neighbouring readings resemble each other. Each of these is a column of a linear
 noise, that may be there or not. All combinations are weighed by how well they explain the readings (their
 marginal likelihood, with restricted maximum likelihood for the correlation), and what is known of the slope is
 the mixture of what each of them says. So a jump takes the evidence for a leak away where it explains as much,
-and a leak beside a jump is still seen.
+and a leak beside a jump is still seen. The same holds for the load, where it is known.
 """
 
 import math
@@ -35,6 +35,10 @@ JUMPS = 0.3
 
 USUAL_JUMP = 0.5
 """Of the level: the standard deviation of jumps beforehand; that of caches is the level."""
+
+FOLLOWS = 0.5
+"""How likely it is beforehand that the level follows the load, as far as it is known; the standard deviation
+of what an average load takes is the level."""
 
 SURE = 0.97
 MOST_JUMPS = 3
@@ -70,6 +74,8 @@ class SlopeMixture:
     """How likely it is that the level has jumped."""
     fills: float
     """How likely it is that a cache has filled."""
+    follows: float = 0.0
+    """How likely it is that the level follows the load."""
 
     @property
     def mean(self) -> float:
@@ -85,8 +91,13 @@ class SlopeMixture:
         return float(self.weights @ np.interp(places, _PLACES, _BELOW))
 
 
-def slope_mixture(points: Sequence[SeriesPoint]) -> SlopeMixture | None:
-    """What *points*, about one for each `WIDTH_S`, say of their slope; None for too few."""
+def slope_mixture(
+    points: Sequence[SeriesPoint], load: Sequence[float] | None = None
+) -> SlopeMixture | None:
+    """What *points*, about one for each `WIDTH_S`, say of their slope; None for too few.
+
+    *load*, where it is known: how much there was to do, in any unit, one for each point.
+    """
     if len(points) < LEAST_POINTS:
         return None
     at, values = np.array(points, dtype=np.float64).T
@@ -106,8 +117,13 @@ def slope_mixture(points: Sequence[SeriesPoint]) -> SlopeMixture | None:
             (np.arange(len(at))[:, None] >= jumps_at).astype(np.float64),
         ]
     )
+    usual = sum(load) / len(load) if load else 0.0
+    if load and usual > 0:
+        columns = np.column_stack([columns, np.array(load) / usual])
     gaps = np.maximum(np.diff(at) / WIDTH_S, 0.5)
-    found = _weighed(*_whitened(columns, gaps))
+    white, shrunk = _whitened(columns, gaps)
+    width = _JUMPING.start + len(jumps_at)
+    found = _weighed(white[:, :, :width], shrunk, white[:, :, width:])
     unit = level / DAY_S
     return replace(found, means=found.means * unit, deviations=found.deviations * unit)
 
@@ -126,6 +142,7 @@ def together(mixtures: Sequence[SlopeMixture]) -> SlopeMixture:
                 np.hypot.outer(sum_of_them.deviations, more.deviations).ravel(),
                 jumps=max(sum_of_them.jumps, more.jumps),
                 fills=max(sum_of_them.fills, more.fills),
+                follows=max(sum_of_them.follows, more.follows),
             )
         )
     return sum_of_them
@@ -145,8 +162,11 @@ def _fewer(mixture: SlopeMixture, share: float = 1.0) -> SlopeMixture:
         middle = firsts / sums
         variances = np.maximum(squares / sums - middle**2, deviations.min() ** 2)
         weights, means, deviations = sums, middle, np.sqrt(variances)
-    return SlopeMixture(
-        weights / weights.sum(), means * share, deviations * share, mixture.jumps, mixture.fills
+    return replace(
+        mixture,
+        weights=weights / weights.sum(),
+        means=means * share,
+        deviations=deviations * share,
     )
 
 
@@ -161,13 +181,47 @@ def _whitened(columns: Numbers, gaps: Numbers) -> tuple[Numbers, Numbers]:
     return white, np.log(left).sum(1)
 
 
-def _weighed(white: Numbers, shrunk: Numbers) -> SlopeMixture:
+def _weighed(white: Numbers, shrunk: Numbers, load: Numbers) -> SlopeMixture:
+    plain, taken = _with_sure_jumps(white, shrunk, load[:, :, :0])
+    alone = plain.mixture(has_jumped=taken > 0)
+    if not load.shape[2]:
+        return alone
+    # A further row holds what is known of the load's weight beforehand, as an observation of it would: so a
+    # load that hardly moves explains nothing, however it moves.
+    row = np.zeros((len(white), 1, white.shape[2]))
+    known = np.full((len(white), 1, 1), plain.noise)
+    beside, also_taken = _with_sure_jumps(
+        np.concatenate([white, row], axis=1), shrunk, np.concatenate([load, known], axis=1)
+    )
+    of_jump = math.log(JUMPS / (white.shape[2] - _JUMPING.start) / USUAL_JUMP)
+    of_jump -= math.log(white.shape[1]) / 2
+    odds = math.log(FOLLOWS / (1 - FOLLOWS)) + math.log(plain.noise)
+    odds += beside.evidence - plain.evidence + (also_taken - taken) * of_jump
+    follows = 1 / (1 + math.exp(-min(max(odds, -500.0), 500.0)))
+    return _mixed(alone, beside.mixture(has_jumped=also_taken > 0), follows)
+
+
+def _with_sure_jumps(white: Numbers, shrunk: Numbers, load: Numbers) -> "tuple[_Models, int]":
+    """The models beside all jumps that are sure, and how many those are."""
     taken: list[int] = []
     while True:
-        models = _models(white, shrunk, taken)
+        models = _models(white, shrunk, taken, load)
         if len(taken) == MOST_JUMPS or models.jumped < SURE:
-            return models.mixture(has_jumped=bool(taken))
+            return models, len(taken)
         taken.append(models.where)
+
+
+def _mixed(alone: SlopeMixture, beside: SlopeMixture, follows: float) -> SlopeMixture:
+    """*beside* the load, which is so likely, or without it."""
+    shares = 1 - follows, follows
+    return SlopeMixture(
+        np.concatenate([alone.weights * shares[0], beside.weights * shares[1]]),
+        np.concatenate([alone.means, beside.means]),
+        np.concatenate([alone.deviations, beside.deviations]),
+        jumps=alone.jumps * shares[0] + beside.jumps * shares[1],
+        fills=alone.fills * shares[0] + beside.fills * shares[1],
+        follows=follows,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +231,10 @@ class _Models:
     weights: Numbers
     slopes: Numbers
     variances: Numbers
+    evidence: float
+    """The logarithm of how well all of them explain the values."""
+    noise: float
+    """The standard deviation of what the likeliest leaves unexplained, in parts of the level."""
 
     @property
     def jumped(self) -> float:
@@ -198,10 +256,10 @@ class _Models:
         )
 
 
-def _models(white: Numbers, shrunk: Numbers, taken: Sequence[int]) -> _Models:
-    """Those with the jumps that are *taken*: what each says of the slope, and how likely it is."""
+def _models(white: Numbers, shrunk: Numbers, taken: Sequence[int], load: Numbers) -> _Models:
+    """Those with *load* and the jumps that are *taken*: what each says of the slope, and how likely it is."""
     jumping = white[:, :, _JUMPING]
-    base = np.concatenate([white[:, :, _BASE], jumping[:, :, list(taken)]], axis=2)
+    base = np.concatenate([white[:, :, _BASE], jumping[:, :, list(taken)], load], axis=2)
     points, known = base.shape[1:]
     orthogonal, triangle = np.linalg.qr(base)
     stretch = np.log(np.abs(np.diagonal(triangle, axis1=1, axis2=2)) + _TINY).sum(1) + shrunk
@@ -253,11 +311,14 @@ def _models(white: Numbers, shrunk: Numbers, taken: Sequence[int]) -> _Models:
         - (np.log(jump_left) + np.log(free - 1) + (free - 1) * np.log(rest_beside)) / 2
     )
     evidence = np.concatenate([none, np.where(is_new, each, -np.inf)], axis=2)
-    weights = np.exp(evidence - evidence.max())
+    most = float(evidence.max())
+    weights = np.exp(evidence - most)
     variance = rest / free / time
     beside = rest_beside / (free - 1) * (1 / time + (time_jump / time) ** 2 / jump_left)
     return _Models(
         weights / weights.sum(),
         np.concatenate([slope, slope - size_of_jump * time_jump / time], axis=2),
         np.concatenate([variance, beside], axis=2),
+        evidence=most + math.log(float(weights.sum())),
+        noise=math.sqrt(float((rest / free).flat[none.argmax()])),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from nemutator_common.windows import SymbolFrame
@@ -16,6 +17,7 @@ from nemutator_controller.ageing.growth import (
     judge,
 )
 from nemutator_controller.ageing.hot_spots import FunctionWindow, grown
+from nemutator_controller.ageing.loads import load_figure, load_of
 from nemutator_controller.ageing.model import (
     AgedWorkload,
     AgeingFinding,
@@ -45,6 +47,9 @@ LEAST_BESIDE_GOROUTINES = 0.5
 
 History = Mapping[WindowSource, Sequence[KeptWindow]]
 """The windows of each process, oldest first."""
+
+Judge = Callable[[Sequence[Sequence[SeriesPoint]], Floor], Judgement]
+"""`judge` with what is the same for all measures of a workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +84,14 @@ def assess(
 
     *after_s*: how long readings must go on before there is a provisional verdict.
     """
-    judged = {
-        one.name: judge(_series(history, one), one.floor, after_s=after_s) for one in MEASURES
-    }
+    figure = load_figure(history)
+    loads = [load_of(windows, figure) for windows in history.values()]
+    decide = partial(judge, after_s=after_s, loads=loads)
+    judged = {one.name: decide(_series(history, one), one.floor) for one in MEASURES}
     functions = _hot_functions(history, frames, now=now)
     measure, verdict, state, judgement = _first(judged, has_hot_spots=bool(functions))
     newest = max(history, key=lambda source: source.started_at)
-    sites = _sites(history, frames, judged["heap"], after_s) if verdict == "leak" else []
+    sites = _sites(history, frames, judged["heap"], decide) if verdict == "leak" else []
     reason, goroutines = _reason(verdict, judgement, history), 0.0
     if verdict == "leak" and measure == "memory":
         goroutines = _rise(judged["goroutines"]) * MINUTE_S
@@ -115,6 +121,7 @@ def assess(
         functions=functions,
         replicas=(replicas := _replicas(history)),
         replicas_say=_compared(replicas) if verdict == "leak" else "",
+        load=figure if any(loads) else None,
         points=graph_points(measure, history),
     )
 
@@ -186,7 +193,7 @@ def _sites(
     history: History,
     frames: Mapping[str, tuple[SymbolFrame, ...]],
     heap: Judgement,
-    after_s: float,
+    decide: Judge,
 ) -> list[SiteFinding]:
     grown_by: dict[str, int] = {}
     for windows in history.values():
@@ -195,7 +202,7 @@ def _sites(
             of_site = [one[site].in_use_bytes for one in amounts if site in one]
             grown_by[site] = grown_by.get(site, 0) + of_site[-1] - of_site[0]
     largest = sorted(grown_by, key=lambda site: -grown_by[site])[:MOST_SITES]
-    found = (_site(history, frames.get(site, ()), heap, site, after_s) for site in largest)
+    found = (_site(history, frames.get(site, ()), heap, site, decide) for site in largest)
     return sorted(
         (one for one in found if one.explained_share >= LEAST_EXPLAINED),
         key=lambda one: -one.rate_bytes_per_min,
@@ -203,10 +210,10 @@ def _sites(
 
 
 def _site(
-    history: History, stack: tuple[SymbolFrame, ...], heap: Judgement, site: str, after_s: float
+    history: History, stack: tuple[SymbolFrame, ...], heap: Judgement, site: str, decide: Judge
 ) -> SiteFinding:
     measured = Measured("heap", lambda one: _in_use(one, site), SITE, "leak")
-    judgement = judge(_series(history, measured), SITE, after_s=after_s)
+    judgement = decide(_series(history, measured), SITE)
     used = allocated = last = 0
     for windows in history.values():
         kept = [one.sites[site] for one in windows if one.sites and site in one.sites]

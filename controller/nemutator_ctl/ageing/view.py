@@ -88,6 +88,7 @@ class ListedFinding:
     replicas: tuple[ListedReplica, ...]
     replicas_say: str
     stack: tuple[tuple[str, str, int], ...]
+    load: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,8 @@ def _lines(one: ListedFinding) -> Iterator[str]:
             else f"from {one.first_level:.0f} to {one.last_level:.0f} {one.measure}"
         )
     )
+    if one.load is not None:
+        yield f"load       known by its {one.load}"
     if one.first_seen is not None:
         yield f"first seen {moment(one.first_seen)}"
     if one.replicas_say:

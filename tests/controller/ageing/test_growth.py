@@ -72,6 +72,40 @@ def test_a_season_alone_is_steady() -> None:
     assert judge([week], FLOOR).growth == "steady"
 
 
+def climbing_load() -> list[SeriesPoint]:
+    """A load that is larger each day, with its own ups and downs."""
+    dice = random.Random(8)
+    return days(7, lambda day: 1 + 0.2 * int(day) + dice.gauss(0, 0.1))
+
+
+def test_what_follows_a_load_that_climbs_is_steady_where_the_load_is_known() -> None:
+    load = climbing_load()
+    memory = [SeriesPoint(at, 50 * MB + 80 * value) for at, value in load]
+    assert judge([memory], FLOOR).growth == "grows"
+    found = judge([memory], FLOOR, loads=[load])
+    assert (found.growth, found.reason) == (
+        "steady",
+        "it follows its load, and does not surely grow beside that",
+    )
+
+
+def test_what_leaks_beside_its_load_is_a_leak() -> None:
+    load = climbing_load()
+    memory = [SeriesPoint(at, 50 * MB + 80 * value + 20 * MB * at / DAY_S) for at, value in load]
+    assert judge([memory], FLOOR, loads=[load]).growth == "grows"
+
+
+def test_in_its_first_hours_what_grows_with_its_load_is_steady() -> None:
+    load = minutes([place + 3 * (place % 3) for place in range(5, 30)])
+    memory = [SeriesPoint(at, 20 * MB + 2 * value) for at, value in load]
+    assert judge([memory], FLOOR).growth == "grows provisionally"
+    found = judge([memory], FLOOR, loads=[load])
+    assert (found.growth, found.reason) == (
+        "steady",
+        "it grew with its load, and follows that more closely than time",
+    )
+
+
 def test_a_process_of_yesterday_does_not_hide_what_the_old_ones_do() -> None:
     old = days(7, lambda day: 100 + 15 * day)
     young = [SeriesPoint(6.5 * DAY_S + at, 50 * MB) for at in range(0, 3600, 600)]

@@ -13,6 +13,7 @@ def test_a_reading_is_kept_with_what_a_verdict_needs() -> None:
     assert (window.heap_bytes, window.rss_bytes, window.goroutines) == (6_000, 50 << 20, 4)
     assert window.sites is not None
     assert [one.in_use_bytes for one in window.sites.values()] == [5_000]
+    assert (window.allocated_objects, window.cpu_seconds) == (120, None)
     assert window.missing == {"open_files": "the process is another user's"}
     assert unpacked(packed(window)) == window
     assert len(packed(window)) < 400

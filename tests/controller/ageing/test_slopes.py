@@ -80,6 +80,52 @@ def test_a_line_without_noise_is_known_and_a_constant_is_none() -> None:
     assert level.mean == pytest.approx(0, abs=1e-9)
 
 
+def loaded(
+    level: Callable[[float], float], load: Callable[[float], float], *, seed: int = 1
+) -> SlopeMixture:
+    """Of a week of which *load* is known but for a few parts in a thousand; *level* is of day and load."""
+    dice = random.Random(seed)
+    loads = [load(place * WIDTH_S / DAY_S) * (1 + dice.gauss(0, 0.1)) for place in range(42)]
+    points = [
+        SeriesPoint(place * WIDTH_S, level(place * WIDTH_S / DAY_S) + 50 * one + dice.gauss(0, 2))
+        for place, one in enumerate(loads)
+    ]
+    found = slope_mixture(points, [one * (1 + dice.gauss(0, 0.005)) for one in loads])
+    assert found is not None
+    return found
+
+
+def climbs(day: float) -> float:
+    return 1 + day / 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_memory_that_follows_a_load_that_climbs_is_no_leak(seed: int) -> None:
+    found = loaded(lambda _: 50, climbs, seed=seed)
+    assert found.at_most(20 / WEEK_S) > 0.9
+    assert found.follows > 0.9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_leak_is_seen_beside_a_load_that_it_does_not_follow(seed: int) -> None:
+    found = loaded(lambda day: 50 + 100 * day / 7, climbs, seed=seed)
+    assert found.at_most(20 / WEEK_S) < 1e-3
+    assert found.mean * WEEK_S == pytest.approx(100, rel=0.3)
+
+
+def test_a_load_that_hardly_moves_explains_nothing() -> None:
+    dice = random.Random(3)
+    points = [SeriesPoint(at * WIDTH_S, 100 + at + dice.gauss(0, 2)) for at in range(42)]
+    load = [1 + 1e-9 * at for at in range(42)]
+    found, without = slope_mixture(points, load), slope_mixture(points)
+    assert found is not None
+    assert without is not None
+    assert found.mean == pytest.approx(without.mean, rel=1e-3)
+    assert found.at_most(20 / WEEK_S) < 1e-3
+    # A program that never does anything has no load that memory could follow.
+    assert slope_mixture(points, [0.0] * 42) is not None
+
+
 def test_few_points_say_nothing() -> None:
     assert slope_mixture([SeriesPoint(at, 1) for at in range(LEAST_POINTS - 1)]) is None
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import accumulate
 
 from nemutator_common.windows import SymbolFrame
 from nemutator_controller.ageing.sentences import sentence
@@ -19,6 +20,28 @@ def test_a_leak_has_its_line_its_rate_and_how_much_it_explains() -> None:
     assert leaky.kept_share == 0.5
     assert leaky.stack == REMEMBER
     assert found.replicas_say.startswith("there is one process only")
+
+
+def test_growth_is_compared_with_the_load_where_that_is_counted() -> None:
+    leaking = kept_windows(30, grows_by=1)
+    objects = accumulate(1_000 * (place + 3 * (place % 3)) for place in range(30))
+    climbing = [
+        replace(one, allocated_objects=total) for one, total in zip(leaking, objects, strict=True)
+    ]
+    found = assess(SHOP, {window_source(): climbing}, FRAMES, now=1800)
+    assert (found.verdict, found.load) == ("leak", "allocations")
+    assert assess(SHOP, {window_source(): leaking}, FRAMES, now=1800).load is None
+    # Now memory goes up and down with what is allocated.
+    levels = [20_000_000 + 1_500_000 * (place + 3 * (place % 3)) for place in range(30)]
+    following = [
+        replace(one, heap_bytes=level, rss_bytes=level)
+        for one, level in zip(climbing, levels, strict=True)
+    ]
+    found = assess(SHOP, {window_source(): following}, FRAMES, now=1800)
+    assert (found.verdict, found.reason) == (
+        "steady",
+        "it grew with its load, and follows that more closely than time",
+    )
 
 
 def test_a_reading_of_the_same_collection_is_no_further_point() -> None:

@@ -55,6 +55,9 @@ def test_one_is_shown_with_its_numbers_and_its_stack() -> None:
     assert text.startswith("shop: leak (provisional): heap grows since its start, 5.0 MB/min")
     assert "100% of the growth, keeps 50% of what it takes" in text
     assert "  main.remember  /src/main.go:84\n" in text
+    assert "\nload " not in text
+    document["load"] = "allocations"
+    assert "load       known by its allocations\n" in details(decode_one(document))
 
 
 @pytest.mark.parametrize("wrong", [{"verdict": 5}, {"p": 1e300}, {"sites": [{}]}])

@@ -205,6 +205,7 @@ const ageing = {
         graph(one),
         lines(
           one.reason,
+          one.load == null ? "" : `compared with its load, by ${one.load}`,
           one.first_seen == null ? "" : `first seen ${span(now - one.first_seen)} ago`,
           one.replicas_say,
         ),
