@@ -355,13 +355,20 @@ FOLLOWED = Metric(
     "counter",
     "running pods whose labels or annotations were to follow a policy or a token, by result: written,"
     " conflict (somebody wrote it at the same time: planned again), foreign (somebody else has changed our"
-    " value: it stays), refused (by the API server), no_room (for the stamp)",
+    " value: it stays), disputed (somebody else keeps reverting our value: it is left alone for some time),"
+    " refused (by the API server), no_room (for the stamp)",
     ("result",),
 )
 FOLLOWING_DUE = Metric(
     "nemutator_following_due",
     "gauge",
     "running pods that have to be read, because they, a policy or a token have changed",
+)
+FOLLOWING_DISPUTED = Metric(
+    "nemutator_following_disputed",
+    "gauge",
+    "labels and annotations of workloads that are left alone for now, because somebody else keeps reverting"
+    " them",
 )
 AGED_WORKLOADS = Metric(
     "nemutator_aged_workloads",

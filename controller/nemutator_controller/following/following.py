@@ -7,8 +7,8 @@ has changed, a part of them in each check, so that a cluster of any size costs a
 
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -21,7 +21,8 @@ from nemutator_controller.following.records import (
     PodChangedError,
     PodNotWrittenError,
 )
-from nemutator_controller.mutations.decisions import Decision
+from nemutator_controller.following.reverted_writes import DisputedField, RevertedWrites, Workload
+from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.paths import Json, PathError
 from nemutator_controller.mutations.stamps import parse_stamp
 from nemutator_controller.policies.matches import matches
@@ -42,6 +43,10 @@ LOOKED_AT = 10_000
 
 FOREIGN = (
     "somebody else has changed {} since nemutator wrote it: it does not follow its policy any more"
+)
+DISPUTED = (
+    "somebody else reverts {} whenever nemutator has written it: it is left alone for {:.0f} minutes, then"
+    " tried again, each time after a longer wait"
 )
 
 
@@ -65,6 +70,7 @@ class LiveMetadata:
     """Whether all have to be looked at once more."""
     _due: dict[str, FollowedPod] = field(default_factory=dict, init=False)
     """By uid: pods that have to be read to know whether they are as they should be."""
+    _reverted: RevertedWrites = field(default_factory=RevertedWrites, init=False)
 
     async def run(self) -> None:
         self._room = max(1.0, self.per_minute / 60)
@@ -89,6 +95,8 @@ class LiveMetadata:
             # A look that is under way goes to its end: rules that keep changing hold up no pod.
             self._is_outdated = True
         self._rules = policies, tag
+        if self._reverted.end_waits(self.process.clock.monotonic()):
+            self._is_outdated = True
         if live:
             for pod in changed or ():
                 self._consider(pod, policies, live)
@@ -97,6 +105,7 @@ class LiveMetadata:
             self._rest, self._is_outdated = None, True
             self._due.clear()
         self.process.meter.gauge(names.FOLLOWING_DUE, len(self._due))
+        self.process.meter.gauge(names.FOLLOWING_DISPUTED, len(self._reverted))
         await self._follow(policies, live)
 
     async def _read_on(self, policies: Policies, live: set[str]) -> None:
@@ -134,15 +143,15 @@ class LiveMetadata:
         self, pod: FollowedPod, policies: Policies, live: set[str], taken_back: frozenset[str]
     ) -> bool:
         """Write what follows; whether the pod need not be read again before something changes."""
+        workload = _workload(pod)
         for _ in range(TRIES):
             found = await self.pods.read(pod)
             if found is None:
                 return True
             document, version = found
+            leave = taken_back | self._reverted.left_alone(workload)
             try:
-                change = change_of(
-                    document, self._situation(pod, taken_back), policies.for_pods, live
-                )
+                change = change_of(document, self._situation(pod, leave), policies.for_pods, live)
             except (PathError, RecursionError) as error:
                 log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.ERROR: str(error)})
                 return True
@@ -151,6 +160,12 @@ class LiveMetadata:
                 self.pods.notify(pod, FOREIGN.format(path))
             if change is None or not change.edits:
                 return True
+            disputed = self._reverted.disputed(
+                workload, pod.subject.uid, change.edits, self.process.clock.monotonic()
+            )
+            if disputed:
+                await self._give_way(pod, change, disputed)
+                continue
             try:
                 await self._write(pod, document, version, change)
             except PodChangedError:
@@ -176,21 +191,41 @@ class LiveMetadata:
             log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.REASON: "no_room"})
             return
         edits = change.stamped or change.edits
-        await self.journal.add(
-            Decision(
-                id=decision,
-                at=self.process.clock.now(),
-                request_uid="",
-                operation="LIVE",
-                mode="apply",
-                subject=pod.subject,
-                edits=edits,
-            )
-        )
+        await self.journal.add(self._decision(decision, pod, edits))
         self._room -= 1.0
         await self.pods.write(pod, document, version, (*change.edits, stamp))
+        self._reverted.wrote(pod.subject.uid, change.edits)
         self._count("written")
         log.info("pod_followed", {names.OBJECT: _name(pod), names.DECISION: decision})
+
+    async def _give_way(
+        self, pod: FollowedPod, change: MetadataChange, disputed: Sequence[DisputedField]
+    ) -> None:
+        """Tell people once of what is not written: in the log, by an Event and in the journal."""
+        new = {
+            each.path: DISPUTED.format(each.path, each.wait_s / 60)
+            for each in disputed
+            if each.is_new
+        }
+        self._count("disputed", len(disputed))
+        for note in new.values():
+            log.warning("field_disputed", {names.OBJECT: _name(pod), names.REASON: note})
+            self.pods.notify(pod, note)
+        if new:
+            edits = [edit for edit in change.edits if edit.path in new]
+            preview = self._decision(self.fresh(), pod, edits)
+            await self.journal.add(replace(preview, mode="preview", warnings=tuple(new.values())))
+
+    def _decision(self, id_: str, pod: FollowedPod, edits: Sequence[Edit]) -> Decision:
+        return Decision(
+            id=id_,
+            at=self.process.clock.now(),
+            request_uid="",
+            operation="LIVE",
+            mode="apply",
+            subject=pod.subject,
+            edits=tuple(edits),
+        )
 
     async def _reversed(self) -> dict[tuple[str, str, str], frozenset[str]]:
         found: defaultdict[tuple[str, str, str], frozenset[str]] = defaultdict(frozenset)
@@ -217,9 +252,16 @@ class LiveMetadata:
         seen = candidate(self._situation(pod, frozenset()), pod.labels, {})
         return any(each.narrowed or matches(each, seen) for each in possible)
 
-    def _count(self, result: str) -> None:
-        self.process.meter.count(names.FOLLOWED, result=result)
+    def _count(self, result: str, count: int = 1) -> None:
+        self.process.meter.count(names.FOLLOWED, count, result=result)
 
 
 def _name(pod: FollowedPod) -> str:
     return f"{pod.subject.namespace}/{pod.subject.name}"
+
+
+def _workload(pod: FollowedPod) -> Workload:
+    subject = pod.subject
+    if not subject.owner_kind:
+        return subject.namespace, subject.kind, subject.name
+    return subject.namespace, subject.owner_kind, subject.owner_name

@@ -5,8 +5,15 @@ from collections.abc import AsyncIterator
 import pytest
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
-from nemutator_controller.following.following import CHECK_S, FOREIGN, LOOKED_AT, LiveMetadata
+from nemutator_controller.following.following import (
+    CHECK_S,
+    DISPUTED,
+    FOREIGN,
+    LOOKED_AT,
+    LiveMetadata,
+)
 from nemutator_controller.following.records import PodNotWrittenError
+from nemutator_controller.following.reverted_writes import FIRST_WAIT_S, REVERTS
 from nemutator_controller.mutations.stamps import parse_stamp
 
 from tests.fakes.clocks import ManualClock
@@ -198,6 +205,42 @@ async def test_what_somebody_else_has_changed_stays_and_is_told_once() -> None:
     assert one.pods.metadata()["labels"] == {"team": "theirs"}
     assert one.pods.notes == [FOREIGN.format("metadata.labels[team]")]
     assert one.counted("foreign") == 1
+
+
+async def test_what_somebody_keeps_reverting_is_left_alone_for_ever_longer_times() -> None:
+    one = Cluster(running_pod(), running_pod("web-2", labels={"team": "a"}), team=live(team="a"))
+
+    async def reverted(times: int) -> None:
+        """By somebody for whom the pod's metadata is all theirs: our stamp goes with our value."""
+        for _ in range(times):
+            one.pods.put(running_pod())
+            await one.check(2)
+
+    path = "metadata.labels[team]"
+    async with one.running():
+        await one.check(2)
+        await reverted(2 * REVERTS)
+        assert (one.counted("written"), one.counted("disputed")) == (REVERTS, 1)
+        assert one.pods.notes == [DISPUTED.format(path, FIRST_WAIT_S / 60)]
+        *_, row = one.journal.decisions
+        assert (row.mode, row.edits[0].path, row.warnings) == (
+            "preview",
+            path,
+            (one.pods.notes[0],),
+        )
+        assert one.meter.value(names.FOLLOWING_DISPUTED) == 1
+        await one.check(int(FIRST_WAIT_S / CHECK_S) + 2)
+        assert one.pods.metadata()["labels"] == {"team": "a"}
+        assert one.meter.value(names.FOLLOWING_DISPUTED) == 0
+        await reverted(1)
+        assert (one.counted("written"), one.counted("disputed")) == (REVERTS + 1, 2)
+        await one.check(int(FIRST_WAIT_S / CHECK_S) + 2)
+        assert "labels" not in one.pods.metadata()
+        await one.check(int(FIRST_WAIT_S / CHECK_S) + 2)
+        assert one.pods.metadata()["labels"] == {"team": "a"}
+    # They have been told.
+    assert len(one.pods.notes) == 1
+    assert one.pods.metadata("web-2")["labels"] == {"team": "a"}
 
 
 async def test_what_was_taken_back_stays_so() -> None:
