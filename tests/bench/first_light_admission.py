@@ -31,6 +31,14 @@ CASES = {
     "policies and injection": reviews.OPTED_IN,
 }
 
+UNLIKE = "policies and injection, a first pod of its workload"
+"""The same as the last case, where no pod is like another one: no plan can be used again."""
+
+VARIED = {case: (namespace, reviews.RANDOM) for case, namespace in CASES.items()} | {
+    UNLIKE: (reviews.OPTED_IN, reviews.REVISION)
+}
+"""By case, where the pods are, and what differs between them."""
+
 Figures = dict[str, Any]
 
 
@@ -54,9 +62,10 @@ async def _both(
         with ExitStack() as stack:
             address, process = await _admission(stack, kube, folder)
             ours: Figures = {"idle_mib": process.rss_anon_mib()}
-            for case, namespace in CASES.items():
-                ours[case] = await _asked(program, folder, f"https://{address}/mutate", namespace)
-                ours[case] |= await _thinking(process, folder, program, address, namespace)
+            for case, (namespace, varied) in VARIED.items():
+                url = f"https://{address}/mutate"
+                ours[case] = await _asked(program, folder, url, namespace, varied)
+                ours[case] |= await _thinking(process, folder, program, url, namespace, varied)
             ours["busy_mib"] = process.rss_anon_mib()
     with running(
         "peer",
@@ -69,7 +78,7 @@ async def _both(
             until, lambda: b"\n" in peer.log.read_bytes(), "it listens", within_s=20
         )
         url = f"https://{peer.log.read_text().split()[0]}/"
-        theirs = await _asked(program, folder, url, reviews.PLAIN)
+        theirs = await _asked(program, folder, url, *VARIED["labels"])
         theirs["busy_mib"] = peer.rss_anon_mib()
     return ours, theirs
 
@@ -122,10 +131,10 @@ async def _fill(kube: FakeKube, policies: Mapping[str, Any]) -> None:
                     assert answer.status == 201, await answer.text()
 
 
-async def _asked(program: Path, folder: Path, url: str, namespace: str) -> Figures:
+async def _asked(program: Path, folder: Path, url: str, namespace: str, varied: str) -> Figures:
     """As fast as possible, then at the rate at which the 99th percentile is wanted."""
-    fast = await _ask(program, folder, url, namespace, "-connections=8")
-    steady = await _ask(program, folder, url, namespace, f"-rate={RATE}")
+    fast = await _ask(program, folder, url, namespace, varied, "-connections=8")
+    steady = await _ask(program, folder, url, namespace, varied, f"-rate={RATE}")
     assert fast["failed"] == steady["failed"] == 0, (fast, steady)
     assert bool(fast["patched"]) == (namespace != reviews.UNTOUCHED), fast
     return {
@@ -136,14 +145,13 @@ async def _asked(program: Path, folder: Path, url: str, namespace: str) -> Figur
 
 
 async def _thinking(
-    process: Process, folder: Path, program: Path, address: str, namespace: str
+    process: Process, folder: Path, program: Path, url: str, namespace: str, varied: str
 ) -> Figures:
     """CPU time of the process for an answer, and how long its decision takes, by its own metric."""
     socket = folder / "data" / f"{names.ADMISSION}.sock"
     metric = names.ADMISSION_SECONDS.name
     before = process.cpu_s(), counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
-    url = f"https://{address}/mutate"
-    one = await _ask(program, folder, url, namespace, "-connections=1")
+    one = await _ask(program, folder, url, namespace, varied, "-connections=1")
     after = process.cpu_s(), counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
     return {
         "cpu_ms": round((after[0] - before[0]) / one["answers"] * 1e3, 3),
@@ -151,11 +159,13 @@ async def _thinking(
     }
 
 
-async def _ask(program: Path, folder: Path, url: str, namespace: str, *flags: str) -> Figures:
+async def _ask(
+    program: Path, folder: Path, url: str, namespace: str, varied: str, *flags: str
+) -> Figures:
     argv: Sequence[str] = (
         "taskset", "-c", str(ASKING_CPU), str(program), "ask", f"-url={url}",
         f"-ca={folder / 'ca.crt'}", f"-question={folder / f'{namespace}.json'}",
-        f"-seconds={SECONDS}", *flags,
+        f"-vary={varied}", f"-seconds={SECONDS}", *flags,
     )  # fmt: skip
     # In a thread: the API server that admission watches is in this process.
     ended = await asyncio.to_thread(

@@ -18,6 +18,9 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
 LABELS = {"cost-centre": "4711", "team": "payments"}
 """What the policy for `PLAIN` sets, and the peer too."""
 
+RANDOM, REVISION = "x7k2p", "7d9c5b8f6d"
+"""What differs between pods of one workload, and between those of two revisions of it."""
+
 POLICIES: Mapping[str, Any] = {
     "labels": {
         "match": {"namespaces": [PLAIN, OPTED_IN]},
@@ -55,13 +58,13 @@ def pod(namespace: str) -> Any:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "generateName": "checkout-7d9c5b8f6d-",
+            "generateName": f"checkout-{REVISION}-",
             "namespace": namespace,
             "creationTimestamp": None,
             "labels": {
                 "app.kubernetes.io/name": "checkout",
                 "app.kubernetes.io/part-of": "shop",
-                "pod-template-hash": "7d9c5b8f6d",
+                "pod-template-hash": REVISION,
                 "version": "2026-11-20",
             },
             "annotations": {
@@ -73,7 +76,7 @@ def pod(namespace: str) -> Any:
                 {
                     "apiVersion": "apps/v1",
                     "kind": "ReplicaSet",
-                    "name": "checkout-7d9c5b8f6d",
+                    "name": f"checkout-{REVISION}",
                     "uid": "4f1d6a3e-5a83-4f3c-8f0f-1f4c8b6a2d11",
                     "controller": True,
                     "blockOwnerDeletion": True,
@@ -88,7 +91,7 @@ def pod(namespace: str) -> Any:
             "volumes": [
                 {"name": "config", "configMap": {"name": "checkout", "defaultMode": 420}},
                 {
-                    "name": "kube-api-access-x7k2p",
+                    "name": f"kube-api-access-{RANDOM}",
                     "projected": {
                         "sources": [
                             {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
@@ -150,7 +153,7 @@ def _container(name: str, image: str, port: int, environment: Mapping[str, str])
         "volumeMounts": [
             {"name": "config", "mountPath": "/etc/checkout"},
             {
-                "name": "kube-api-access-x7k2p",
+                "name": f"kube-api-access-{RANDOM}",
                 "readOnly": True,
                 "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
             },

@@ -4,20 +4,18 @@ Only policies that say `applyTo: template` are followed here. An update that lea
 left alone, too: a policy that is new rolls no pods by itself.
 """
 
-import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.admission.outcomes import ANSWER_S, FailedError, Result, Rules, called
+from nemutator_controller.admission.outcomes import FailedError, Result, Rules, called
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.proven_patches import patch_of, too_large
+from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
     UNCHANGED,
@@ -144,24 +142,10 @@ class TemplateHandler:
             edits=(stamp and stamp.edits) or planned.edits,
             warnings=planned.warnings[:MOST_WARNINGS],
         )
-        preview = replace(record, id=f"{decision}-preview", mode="preview", edits=planned.previewed)
-        async with asyncio.timeout(ANSWER_S):
-            if planned.previewed:
-                await self.records.save(msgspec.json.encode(preview), durable=False)
-            if is_new:
-                await self.records.save(msgspec.json.encode(record), durable=durable)
-        for verb, count in Counter(edit.verb for edit in planned.edits).items():
-            self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
         result: Result = "patched" if operations else "preview"
-        log.info(
-            "workload_decided",
-            {
-                names.OBJECT: called(subject),
-                names.RESULT: result,
-                names.DECISION: decision,
-                names.COUNT: len(planned.edits or planned.previewed),
-            },
-        )
+        decisions = DecisionLog(self.records, self.process)
+        await decisions.save(record, planned.previewed, edited=is_new, durable=durable)
+        decisions.note(record, planned, result)
         return result, answer
 
 

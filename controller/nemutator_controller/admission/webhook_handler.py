@@ -4,18 +4,17 @@ When anything goes wrong the pod is let in unchanged, with a warning and a count
 exception is a pod that says itself that it must not run without us.
 """
 
-import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.known_plans import KnownPlan, KnownPlans, Lookups
 from nemutator_controller.admission.outcomes import (
     ANSWER_S,
     FailedError,
@@ -26,6 +25,7 @@ from nemutator_controller.admission.outcomes import (
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.proven_patches import patch_of, too_large
 from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, origin_of
+from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.relevance import is_relevant
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
@@ -38,9 +38,10 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.admission.template_handler import TemplateHandler
-from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import PREFIX
+from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import (
     Stamp,
@@ -59,6 +60,19 @@ _PLACEHOLDER = PREFIX.encode()
 
 
 @dataclass(frozen=True, slots=True)
+class _Change:
+    """What is done to a pod, before it is recorded."""
+
+    decision: str
+    planned: MutationPlan
+    edits: tuple[Edit, ...]
+    """With those that were made before another webhook changed the pod."""
+    stamp: Stamp | None
+    operations: list[Operation]
+    durable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookHandler:
     cluster: KnownCluster
     records: DecisionRecords
@@ -67,10 +81,16 @@ class WebhookHandler:
     """Makes an id that was never made before."""
     process: Process
     stamps: RecentStamps = field(default_factory=RecentStamps)
+    plans: KnownPlans = field(default_factory=KnownPlans)
+    templates: TemplateHandler = field(init=False)
+    decisions: DecisionLog = field(init=False)
 
-    @property
-    def templates(self) -> TemplateHandler:
-        return TemplateHandler(self.cluster, self.records, self.rules, self.fresh, self.process)
+    def __post_init__(self) -> None:
+        templates = TemplateHandler(
+            self.cluster, self.records, self.rules, self.fresh, self.process
+        )
+        object.__setattr__(self, "templates", templates)
+        object.__setattr__(self, "decisions", DecisionLog(self.records, self.process))
 
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
@@ -114,7 +134,8 @@ class WebhookHandler:
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
         policies = policies.at(self.process.clock.now())
-        situation = self._situation(subject, request.user, opted_in=opted_in)
+        lookups = Lookups(self.cluster)
+        situation = self._situation(subject, request.user, lookups, opted_in=opted_in)
         origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))
         if not (
             self._has_placeholder(request)
@@ -129,6 +150,10 @@ class WebhookHandler:
         if why := too_large(pod):
             raise FailedError("too_large", why)
         lost = self.stamps.take(origin, pod, self.process.clock.monotonic())
+        key = None if lost is not None else self.plans.key_of(pod, situation, policies)
+        known = self.plans.find(key)
+        if known is not None:
+            return await self._answered(pod, request, subject, origin, self._again(known))
         planned = self._plan(
             pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
             situation,
@@ -145,13 +170,18 @@ class WebhookHandler:
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed and lost is None:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
-        return await self._changed(pod, request, subject, planned, origin, lost)
+        change = self._change(pod, subject, planned, lost)
+        if change.stamp is not None and not lookups.any:
+            self.plans.keep(key, planned, change.stamp, change.operations)
+        return await self._answered(pod, request, subject, origin, change)
 
     def _has_placeholder(self, request: AdmissionRequest) -> bool:
         """Whether one may stand in the pod, by its bytes: most pods have none, and are not decoded."""
         return self.cluster.tokens is not None and _PLACEHOLDER in bytes(request.object)
 
-    def _situation(self, subject: Subject, user: str, *, opted_in: bool) -> Situation:
+    def _situation(
+        self, subject: Subject, user: str, lookups: Lookups, *, opted_in: bool
+    ) -> Situation:
         cluster = self.cluster
         labels = cluster.namespace_labels(subject.namespace)
         if opted_in:
@@ -165,9 +195,9 @@ class WebhookHandler:
             injector=self.rules.injector,
             advisor=cluster.advisor,
             tokens=cluster.tokens,
-            runtime_handler=cluster.runtime_handler,
+            runtime_handler=lookups.runtime_handler,
             images=cluster.images,
-            digests=cluster.digests,
+            digests=lookups,
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 
@@ -180,17 +210,11 @@ class WebhookHandler:
         except RecursionError as error:
             raise FailedError("bad_object", "it is nested too deeply") from error
 
-    async def _changed(
-        self,
-        pod: Any,
-        request: AdmissionRequest,
-        subject: Subject,
-        planned: MutationPlan,
-        origin: Origin,
-        lost: Stamp | None,
-    ) -> tuple[Result, AdmissionResponse]:
+    def _change(
+        self, pod: Any, subject: Subject, planned: MutationPlan, lost: Stamp | None
+    ) -> _Change:
         decision = self.fresh() if planned.edits or lost is None else lost.id
-        operations: list[dict[str, Any]] = []
+        operations: list[Operation] = []
         edits = planned.edits
         durable = self.rules.strict
         stamp = lost
@@ -205,41 +229,40 @@ class WebhookHandler:
             operations = patch_of(
                 pod, subject.kind, planned.edits, full or written(stamp), planned.writing
             )
+        return _Change(decision, planned, edits, stamp, operations, durable)
+
+    def _again(self, known: KnownPlan) -> _Change:
+        """The change of a further pod like one that was planned for."""
+        decision, edits = self.fresh(), known.planned.edits
+        stamp = Stamp(decision, edits)
+        operations = known.operations_for(written(stamp))
+        return _Change(decision, known.planned, edits, stamp, operations, self.rules.strict)
+
+    async def _answered(
+        self, pod: Any, request: AdmissionRequest, subject: Subject, origin: Origin, change: _Change
+    ) -> tuple[Result, AdmissionResponse]:
+        planned, operations = change.planned, change.operations
         if request.dry_run:
-            self._keep_stamp(origin, pod, stamp)
+            self._keep_stamp(origin, pod, change.stamp)
             return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
         record = Decision(
-            id=decision,
+            id=change.decision,
             at=self.process.clock.now(),
             request_uid=request.uid,
             operation=request.operation,
             mode="apply",
             subject=subject,
-            edits=edits,
+            edits=change.edits,
             warnings=planned.warnings[:MOST_WARNINGS],
         )
-        preview = replace(record, id=f"{decision}-preview", mode="preview", edits=planned.previewed)
-        async with asyncio.timeout(ANSWER_S):
-            # The preview is saved first: it stays true when the other record cannot be saved.
-            if planned.previewed:
-                await self.records.save(msgspec.json.encode(preview), durable=False)
-            if planned.edits:
-                await self.records.save(msgspec.json.encode(record), durable=durable)
-        self._keep_stamp(origin, pod, stamp)
-        for verb, count in Counter(edit.verb for edit in planned.edits).items():
-            self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
-        result: Result = "patched" if operations else "preview"
-        log.info(
-            "pod_decided",
-            {
-                names.POD: called(subject),
-                names.RESULT: result,
-                names.DECISION: decision,
-                names.COUNT: len(planned.edits or planned.previewed),
-            },
+        await self.decisions.save(
+            record, planned.previewed, edited=bool(planned.edits), durable=change.durable
         )
+        self._keep_stamp(origin, pod, change.stamp)
+        result: Result = "patched" if operations else "preview"
+        self.decisions.note(record, planned, result)
         return result, AdmissionResponse(
-            operations=operations, warnings=planned.warnings, decision=decision
+            operations=operations, warnings=planned.warnings, decision=change.decision
         )
 
     def _keep_stamp(self, origin: Origin, pod: Any, stamp: Stamp | None) -> None:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,7 @@ func ask(arguments []string) {
 	question := flags.String("question", "", "file with the body")
 	connections := flags.Int("connections", 8, "at once")
 	seconds := flags.Float64("seconds", 5, "how long")
+	vary := flags.String("vary", "", "text that is another one of its length in each question")
 	rate := flags.Float64("rate", 0, "questions per second; 0: as fast as they are answered")
 	flags.Parse(arguments)
 
@@ -50,15 +52,24 @@ func ask(arguments []string) {
 	result := asked{}
 	due := make(chan time.Time, 1<<16)
 	var workers sync.WaitGroup
+	var number atomic.Int64
+	next := func() []byte {
+		if *vary == "" {
+			return body
+		}
+		other := fmt.Sprintf("%0*d", len(*vary), number.Add(1))
+		return bytes.ReplaceAll(body, []byte(*vary), []byte(other))
+	}
 	for n := 0; n < *connections; n++ {
 		workers.Add(1)
 		go func() {
 			defer workers.Done()
 			for begin := range due {
+				question := next()
 				if *rate == 0 {
 					begin = time.Now()
 				}
-				patched, err := askOnce(client, *url, body)
+				patched, err := askOnce(client, *url, question)
 				spent := time.Since(begin).Seconds() * 1e3
 				lock.Lock()
 				took = append(took, spent)

@@ -1,0 +1,167 @@
+"""Plans that were made and proven for pods before: a workload makes many that are alike.
+
+A plan depends on nothing but the object, its situation and what is known of the cluster. So it is made
+once for pods whose objects say the same; each gets a stamp with an id of its own. When anything
+that is known of the cluster has changed, all plans are forgotten.
+"""
+
+import operator
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from nemutator_common import names
+
+from nemutator_controller.admission.ports import KnownCluster
+from nemutator_controller.mutations.image_digests import NoDigest
+from nemutator_controller.mutations.operations import Operation
+from nemutator_controller.mutations.stamps import Stamp, in_full
+from nemutator_controller.policies.plans import MutationPlan, Situation
+from nemutator_controller.policies.snapshot import Policies
+
+MOST = 512
+"""Plans in memory."""
+
+LARGEST = 1 << 16
+"""Bytes of a pod whose plan is kept."""
+
+LARGEST_PATCH = 12 << 10
+"""Bytes of a patch that is kept: the most that all of them take is some tens of megabytes."""
+
+TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the beginning of a volume's name
+"""Volumes of this name end in five random characters, which the API server makes for each pod."""
+
+_RANDOM = 5
+
+PlanKey = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlan:
+    planned: MutationPlan
+    operations: tuple[Operation, ...]
+    stamp_at: int
+    """The index of the operation that writes the stamp."""
+
+    def operations_for(self, stamp: str) -> list[Operation]:
+        """The patch for a further pod, which gets this *stamp*."""
+        written = self.operations[self.stamp_at]
+        value = stamp if isinstance(written["value"], str) else {str(names.MUTATION): stamp}
+        operations = list(self.operations)
+        operations[self.stamp_at] = written | {"value": value}
+        return operations
+
+
+class KnownPlans:
+    """Those that hold for what is known of the cluster now."""
+
+    def __init__(self, *, most: int = MOST) -> None:
+        self._most = most
+        self._known_then: tuple[object, ...] = ()
+        self._plans: dict[PlanKey, KnownPlan] = {}
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def key_of(self, pod: Any, situation: Situation, policies: Policies) -> PlanKey | None:
+        """What plans are found by; None: that of *pod* is not kept."""
+        known_now = (
+            policies,
+            situation.injector,
+            situation.advisor,
+            situation.tokens,
+            situation.images,
+        )
+        if len(self._known_then) != len(known_now) or not all(
+            map(operator.is_, known_now, self._known_then)
+        ):
+            self._plans.clear()
+            self._known_then = known_now
+        content = _content(pod)
+        if content is None:
+            return None
+        labels = situation.namespace_labels
+        return (
+            blake2b(content, digest_size=16).digest(),
+            situation.subject,
+            None if labels is None else frozenset(labels.items()),
+            situation.user,
+            situation.reversed,
+        )
+
+    def find(self, key: PlanKey | None) -> KnownPlan | None:
+        return self._plans.get(key) if key is not None else None
+
+    def keep(
+        self, key: PlanKey | None, planned: MutationPlan, stamp: Stamp, operations: list[Operation]
+    ) -> None:
+        """Keep what was *planned* for the pods of *key*, and proven, if all of them get just that."""
+        text = in_full(stamp)
+        if (
+            key is None
+            or text is None
+            or stamp.edits != planned.edits
+            or planned.warnings
+            or planned.previewed
+            or planned.offenders
+            or planned.unresolved
+        ):
+            return
+        values = text, {names.MUTATION: text}
+        found = (at for at, each in enumerate(operations) if each.get("value") in values)
+        stamp_at = next(found, None)
+        patch = msgspec.json.encode(operations)
+        if stamp_at is None or len(patch) > LARGEST_PATCH or TOKEN_VOLUME.encode() in patch:
+            return
+        while len(self._plans) >= self._most:
+            del self._plans[next(iter(self._plans))]
+        planned = replace(planned, writing=None)
+        self._plans[key] = KnownPlan(planned, tuple(operations), stamp_at)
+
+
+class Lookups:
+    """Notes whether a plan has asked for what no `PlanKey` has, or what is to be asked for each time."""
+
+    def __init__(self, cluster: KnownCluster) -> None:
+        self._cluster = cluster
+        self.any = False
+
+    def runtime_handler(self, runtime_class: str) -> str | None:
+        self.any = True
+        return self._cluster.runtime_handler(runtime_class)
+
+    def digest(self, image: str) -> str | NoDigest:
+        self.any = True
+        return self._cluster.digests.digest(image)
+
+
+def _content(pod: Any) -> bytes | None:
+    """What *pod* says; of two whose plans differ in nothing it is the same."""
+    metadata, spec = pod.get("metadata"), pod.get("spec")
+    if not isinstance(metadata, dict) or not isinstance(spec, dict):
+        return None
+    # These are times, and nobody here reads them.
+    read = {name: value for name, value in metadata.items() if name != "managedFields"}
+    around = {name: value for name, value in pod.items() if name not in ("metadata", "spec")}
+    try:
+        outside, inside = msgspec.json.encode((read, around)), msgspec.json.encode(spec)
+    except RecursionError:
+        return None
+    volume = _token_volume(spec)
+    if volume:
+        inside = inside.replace(b'"name":"%b"' % volume.encode(), b'"name":"\0"')
+    content = outside + inside
+    return content if len(content) <= LARGEST else None
+
+
+def _token_volume(spec: dict[str, Any]) -> str:
+    """The name of the volume that the API server has added for a token; empty: there is none."""
+    volumes = spec.get("volumes")
+    for volume in volumes if isinstance(volumes, list) else ():
+        name = volume.get("name") if isinstance(volume, dict) else None
+        if isinstance(name, str) and name.startswith(TOKEN_VOLUME):
+            random = name.removeprefix(TOKEN_VOLUME)
+            if len(random) == _RANDOM and random.isascii() and random.isalnum():
+                return name
+    return ""

@@ -1,0 +1,267 @@
+"""A plan that was made for one pod serves the others that are alike, and no other pod."""
+
+import copy
+from dataclasses import fields, replace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nemutator_controller.admission.known_plans import LARGEST, KnownPlans, Lookups
+from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
+from nemutator_controller.admission.reviews import AdmissionResponse
+from nemutator_controller.mutations.advisor import WithoutAdvice
+from nemutator_controller.mutations.decisions import pod_subject
+from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.patches import apply_patch
+from nemutator_controller.policies.plans import Situation
+from nemutator_controller.policies.snapshot import NO_POLICIES, snapshot_of
+
+from tests.controller.admission.test_webhook_handler import STAMP, Admission
+from tests.fakes.admission import MemoryWorld
+
+TEAM = {
+    "match": {"excludedNames": ["odd*"]},
+    "mode": "Apply",
+    "mutations": [{"labels": {"set": {"team": "a"}}}],
+}
+HALF = {
+    "match": {"users": ["jim"]},
+    "mode": "Apply",
+    "mutations": [{"resources": {"requests": {"cpu": {"ratio": 0.5}}}}],
+}
+KATA = {
+    "match": {"podSelector": {"matchLabels": {"tier": "kata"}}},
+    "mode": "Apply",
+    "mutations": [{"runtimeClassName": {"set": "kata"}}],
+}
+POLICIES: dict[str, Any] = {"team": TEAM, "half": HALF, "kata": KATA}
+SITUATION = Situation(subject=pod_subject("default", "web"))
+
+
+def pod(random: str = "x7k2p", **changed: Any) -> Any:
+    """One of a ReplicaSet, as an API server sends it."""
+    token = {"name": f"kube-api-access-{random}", "mountPath": "/var/run/secrets"}
+    return {
+        "metadata": {
+            "generateName": "web-7d9c-",
+            "labels": {"app": "web"},
+            "managedFields": [{"manager": "kube", "time": f"2026-11-23T07:{random}"}],
+        }
+        | changed,
+        "spec": {
+            "containers": [
+                {"name": "app", "image": "a:1", "volumeMounts": [token],
+                 "resources": {"requests": {"cpu": "100m"}}}
+            ],
+            "volumes": [{"name": token["name"], "projected": {"sources": []}}],
+        },
+    }  # fmt: skip
+
+
+def known(admission: Admission) -> int:
+    return len(admission.answerer.plans)
+
+
+async def test_pods_of_a_workload_share_a_plan_and_have_stamps_of_their_own() -> None:
+    admission = Admission(**POLICIES)
+    asked = [pod("x7k2p"), pod("bcdfg"), pod("bcdfg")]
+    answers = [await admission.ask(each, name="") for each in asked]
+    assert known(admission) == 1
+    for manifest, answer, record in zip(asked, answers, admission.records.kept, strict=True):
+        made = apply_patch(manifest, answer.operations)
+        stamp = msgspec.json.decode(made["metadata"]["annotations"].pop(STAMP))
+        assert stamp["id"] == record["id"] == answer.decision
+        assert [each[0] for each in stamp["edits"]] == [each["path"] for each in record["edits"]]
+        expected = copy.deepcopy(manifest)
+        expected["metadata"]["labels"]["team"] = "a"
+        del made["metadata"]["annotations"]
+        assert made == expected
+    assert len({answer.decision for answer in answers}) == len(asked)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"labels": {"app": "web", "tier": "2"}},
+        {"annotations": {"note": "a"}},
+        {"name": "odd-1"},
+        {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-7d9c", "controller": True}]},
+    ],
+)
+async def test_a_pod_that_says_anything_else_has_a_plan_of_its_own(changed: Any) -> None:
+    admission, other = Admission(**POLICIES), Admission(**POLICIES)
+    await admission.ask(pod(), name="")
+    await admission.clock.advance(2 * KEPT_S)
+    answer = await admission.ask(pod(**changed), name="")
+    next(other.ids)
+    assert answer == await other.ask(pod(**changed), name="")
+
+
+async def test_a_name_that_only_looks_like_the_api_servers_is_part_of_the_pod() -> None:
+    admission = Admission(**POLICIES)
+    for name in ("long-one", "ab-de", "äöüßx", ""):
+        await admission.ask(pod(name), name="")
+    assert known(admission) == 4
+
+
+async def test_what_is_known_of_the_cluster_makes_plans_afresh() -> None:
+    admission = Admission(**POLICIES)
+    world = admission.world
+    for change in (
+        {"policies": snapshot_of(POLICIES | {"tier": TEAM})},
+        {"advisor": WithoutAdvice("other")},
+        {"tokens": KnownTokens({})},
+    ):
+        for name, value in change.items():
+            setattr(world, name, value)
+        await admission.ask(pod(), name="", namespace="other")
+        assert known(admission) == 1
+        await admission.ask(pod(), name="", namespace="default")
+        assert known(admission) == 2
+
+
+async def test_the_circumstances_of_a_pod_count() -> None:
+    admission = Admission(**POLICIES)
+    await admission.ask(pod(), name="")
+    joe = await admission.ask(pod(), name="", userInfo={"username": "joe"})
+    jim = await admission.ask(pod(), name="", userInfo={"username": "jim"})
+    assert len(jim.operations) > len(joe.operations)
+    admission.world.taken_back = frozenset({"metadata.labels[team]"})
+    assert not (await admission.ask(pod(), name="")).operations
+    admission.world.taken_back = frozenset()
+    opted_in = await admission.ask(pod(), name="", opted_in=True)
+    assert any("initContainers" in each["path"] for each in opted_in.operations)
+
+
+async def test_a_plan_that_has_looked_elsewhere_is_not_kept() -> None:
+    admission = Admission(**POLICIES)
+    admission.world.handlers = {"kata": "runc"}
+    manifest = pod(labels={"tier": "kata"})
+    assert (await admission.ask(manifest, name="", opted_in=True)).operations
+    assert known(admission) == 0
+    admission.world.handlers = {"kata": "kata"}
+    again = await admission.ask(manifest, name="", opted_in=True)
+    assert not any("initContainers" in each["path"] for each in again.operations)
+
+
+async def test_what_the_user_must_hear_is_decided_each_time() -> None:
+    admission = Admission(team=TEAM | {"mode": "Preview"})
+    for _ in range(2):
+        await admission.ask(pod(), name="")
+    assert known(admission) == 0
+    assert [each["mode"] for each in admission.records.kept] == ["preview", "preview"]
+    admission = Admission(**POLICIES)
+    warned = pod(annotations={"nemutator.io/skip-mutation": "nothing-we-know"})
+    answers = [await admission.ask(warned, name="") for _ in range(2)]
+    assert all(each.warnings for each in answers)
+    assert known(admission) == 0
+
+
+async def test_so_many_are_kept_and_none_that_is_large() -> None:
+    admission = Admission(**POLICIES)
+    admission.answerer = replace(admission.answerer, plans=KnownPlans(most=3))
+    for number in range(5):
+        await admission.ask(pod(annotations={"number": f"{number}"}), name="")
+    assert known(admission) == 3
+    large = pod(annotations={"text": "a" * LARGEST})
+    assert (await admission.ask(large, name="")).operations
+    assert admission.answerer.plans.key_of(large, SITUATION, NO_POLICIES) is None
+
+
+async def test_a_patch_that_names_the_random_volume_is_for_its_pod_alone() -> None:
+    add = {"name": "kube-api-access-extra", "configMap": "ca", "mountPath": "/ca"}
+    admission = Admission(more={"mode": "Apply", "mutations": [{"volumes": {"add": [add]}}]})
+    assert (await admission.ask(pod(), name="")).operations
+    assert known(admission) == 0
+
+
+def test_every_field_of_a_situation_is_looked_at() -> None:
+    by_identity = {"injector", "advisor", "tokens", "images"}
+    by_value = {"subject", "namespace_labels", "user", "reversed"}
+    same_for_all_pods = {"existing", "defaulted"}
+    noted = {"runtime_handler", "digests"}
+    names = {field.name for field in fields(Situation)}
+    assert names == by_identity | by_value | same_for_all_pods | noted
+
+
+def test_a_lookup_is_noted() -> None:
+    world = MemoryWorld()
+    world.handlers = {"kata": "runc"}
+    lookups = Lookups(world)
+    assert not lookups.any
+    assert lookups.runtime_handler("kata") == "runc"
+    assert lookups.any
+    lookups = Lookups(world)
+    assert lookups.digest("docker.io/library/nginx:1") == world.digests.digest("nginx")
+    assert lookups.any
+
+
+def test_what_is_not_shaped_like_a_pod_has_no_plan() -> None:
+    plans = KnownPlans()
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    odd_pods: Any = ({}, {"metadata": [], "spec": {}}, {"metadata": {}, "spec": 1})
+    for odd in odd_pods:
+        assert plans.key_of(odd, SITUATION, NO_POLICIES) is None
+    odd_volumes: Any = ({}, "a", [1, {}, {"name": 1}])
+    for volumes in odd_volumes:
+        manifest = {"metadata": {}, "spec": {"volumes": volumes}}
+        assert plans.key_of(manifest, SITUATION, NO_POLICIES) is not None
+    assert plans.key_of({"metadata": {}, "spec": {"a": deep}}, SITUATION, NO_POLICIES) is None
+
+
+QUESTIONS = st.fixed_dictionaries(
+    {
+        "random": st.sampled_from(["x7k2p", "bcdfg", "long-one"]),
+        "labels": st.dictionaries(st.sampled_from(["app", "team", "tier"]), st.sampled_from("ab")),
+        "annotations": st.sampled_from(
+            [{}, {"nemutator.io/skip-mutation": "labels"}, {"nemutator.io/skip": "true"}]
+        ),
+        "user": st.sampled_from(["jim", "joe"]),
+        "namespace": st.sampled_from(["default", "shop", "new"]),
+        "opted_in": st.booleans(),
+        "dry_run": st.booleans(),
+        "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
+        "policies": st.sampled_from(
+            [snapshot_of(POLICIES), snapshot_of({"half": HALF}), snapshot_of({"team": TEAM})]
+        ),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(QUESTIONS, max_size=12))
+async def test_an_answer_is_the_one_of_somebody_who_remembers_nothing(
+    questions: list[dict[str, Any]],
+) -> None:
+    remembers, forgets = Admission(), Admission()
+    for admission in (remembers, forgets):
+        admission.world.namespaces = {"default": {}, "shop": {"nemutator.io/inject": "enabled"}}
+    for question in questions:
+        answers: list[AdmissionResponse] = []
+        forgets.answerer = replace(forgets.answerer, plans=KnownPlans(), stamps=RecentStamps())
+        for admission in (remembers, forgets):
+            # By now the stamp of a pod that is asked about again would be there.
+            await admission.clock.advance(2 * KEPT_S)
+            admission.world.policies = question["policies"]
+            admission.world.taken_back = question["taken_back"]
+            manifest = pod(
+                question["random"],
+                labels=question["labels"],
+                annotations=question["annotations"],
+            )
+            answers.append(
+                await admission.ask(
+                    manifest,
+                    name="",
+                    namespace=question["namespace"],
+                    userInfo={"username": question["user"]},
+                    dryRun=question["dry_run"],
+                    opted_in=question["opted_in"],
+                )
+            )
+        assert answers[0] == answers[1]
+    assert remembers.records.kept == forgets.records.kept
