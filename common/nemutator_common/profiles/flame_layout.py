@@ -1,12 +1,15 @@
 """A profile as a tree of boxes, in columns, which the flame graph's page draws.
 
 Stacks are sorted from the outermost frame, so that equal prefixes are adjacent and a box is a range
-of rows: only boxes that will be visible are ever made.
+of rows: only boxes that will be visible are ever made, the largest first, until the page is full.
 """
 
-from collections.abc import Sequence
+import heapq
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple
 
 from nemutator_common.profiles.difference import Difference
 from nemutator_common.profiles.model import Frame, FrameKind, WeighedStacks
@@ -15,7 +18,12 @@ SMALLEST_SHARE = 0.001
 """The share of all samples below which a box is thinner than a pixel of most screens."""
 
 DEEPEST = 512
-MOST_BOXES = 100_000
+
+LONGEST_NAME = 1_000
+"""Characters of a name: one that is longer ends in an ellipsis."""
+
+NUMBERS = 35
+"""Characters that the columns take for a box, beside those of its amounts."""
 
 KINDS: tuple[FrameKind, ...] = ("go", "native", "kernel", "unknown")
 _PLACES: dict[str, int] = {kind: place for place, kind in enumerate(KINDS)}
@@ -42,17 +50,21 @@ class Boxes:
 _Key = tuple[str, str, FrameKind, bool]
 
 
-def boxes(profile: WeighedStacks, *, everything: str) -> tuple[Boxes, int]:
-    """All visible boxes, the first of which is named *everything*, and the number of the others."""
-    keys = sorted({_key(frame) for frame in profile.frames})
+def boxes(profile: WeighedStacks, *, everything: str, room: int) -> tuple[Boxes, int]:
+    """The visible boxes, the first of which is named *everything*, and the number of the others.
+
+    *room*: how many characters they may take as JSON; the largest boxes have it, and the first one always.
+    """
+    of_frames = [_key(frame) for frame in profile.frames]
+    keys = sorted(set(of_frames))
     places = {key: place for place, key in enumerate(keys)}
-    frames = [places[_key(frame)] for frame in profile.frames]
+    frames = [places[key] for key in of_frames]
     rows = sorted(
         (tuple(frames[number] for number in reversed(stack)), -count, stack, before)
         for (stack, count), before in zip(profile.stacks, _before(profile), strict=True)
     )
     total = sum(-count for _, count, _, _ in rows)
-    drawn, left_out = _Layout(profile, keys, rows, total).laid_out(everything)
+    drawn, left_out = _Layout(profile, keys, rows, total).laid_out(everything, room)
     if not isinstance(profile, Difference):
         drawn.before.clear()
     return drawn, left_out
@@ -66,7 +78,29 @@ def _before(profile: WeighedStacks) -> Sequence[int]:
 
 def _key(frame: Frame) -> _Key:
     """Frames with equal keys share a box; the line is not part of the key."""
-    return (frame.function, frame.file, frame.kind, frame.inlined)
+    return (short(frame.function), short(frame.file), frame.kind, frame.inlined)
+
+
+def short(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def embedded(data: object) -> str:
+    """JSON that cannot end its own element, whatever the names are; it is escaped to ASCII, too."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+class _Box(NamedTuple):
+    """In the order in which boxes are chosen; sorted by row and depth, a parent is before its children."""
+
+    falling: int
+    """Its samples, less than 0."""
+    depth: int
+    first: int
+    end: int
+    """The rows that are in it."""
+    key: int
 
 
 class _Layout:
@@ -84,30 +118,35 @@ class _Layout:
         self._before = [0, *accumulate(before for _, _, _, before in rows)]
         self._boxes = Boxes()
         self._strings: dict[str, int] = {}
+        self._sized: set[str] = set()
         self._left_out = 0
 
-    def laid_out(self, everything: str) -> tuple[Boxes, int]:
-        waiting = [(0, len(self._rows), 0, -1, self._total)]
+    def laid_out(self, everything: str, room: int) -> tuple[Boxes, int]:
+        """The largest first; a box is never larger than the one above it."""
+        waiting = [_Box(-self._total, 0, 0, len(self._rows), -1)]
+        chosen: list[_Box] = []
         while waiting:
-            first, end, depth, key, samples = waiting.pop()
-            if len(self._boxes.depth) >= MOST_BOXES:
-                self._left_out += 1
-                continue
-            self._add(first, depth, key, samples, everything)
-            self._boxes.before.append(self._before[end] - self._before[first])
-            within = self._within(first, end, depth)
-            waiting.extend(reversed(within))
+            box = heapq.heappop(waiting)
+            room -= self._size(box, everything)
+            if room < 0 and chosen:
+                self._left_out += 1 + len(waiting)
+                break
+            chosen.append(box)
+            for within in self._within(box):
+                heapq.heappush(waiting, within)
+        chosen.sort(key=lambda box: (box.first, box.depth))
+        for box in chosen:
+            self._add(box, everything)
         self._boxes.strings.extend(self._strings)
         return self._boxes, self._left_out
 
-    def _within(self, first: int, end: int, depth: int) -> list[tuple[int, int, int, int, int]]:
-        """The boxes directly below one box, each with its range of rows."""
-        found = []
-        at = first
-        while at < end:
-            key = self._rows[at][0][depth] if depth < len(self._rows[at][0]) else None
-            samples, begin = 0, at
-            while at < end and self._at(at, depth) == key:
+    def _within(self, box: _Box) -> Iterator[_Box]:
+        """The boxes directly below one box."""
+        at, depth = box.first, box.depth
+        while at < box.end:
+            key = self._at(at, depth)
+            samples, first = 0, at
+            while at < box.end and self._at(at, depth) == key:
                 samples -= self._rows[at][1]
                 at += 1
             if key is None:
@@ -115,22 +154,38 @@ class _Layout:
             if samples < self._total * SMALLEST_SHARE or depth >= DEEPEST:
                 self._left_out += 1
             else:
-                found.append((begin, at, depth + 1, key, samples))
-        return found
+                yield _Box(-samples, depth + 1, first, at, key)
 
     def _at(self, row: int, depth: int) -> int | None:
         stack = self._rows[row][0]
         return stack[depth] if depth < len(stack) else None
 
-    def _add(self, row: int, depth: int, key: int, samples: int, everything: str) -> None:
+    def _before_of(self, box: _Box) -> int:
+        return self._before[box.end] - self._before[box.first]
+
+    def _names(self, box: _Box, everything: str) -> tuple[str, str]:
+        return (everything, "") if box.key < 0 else self._keys[box.key][:2]
+
+    def _size(self, box: _Box, everything: str) -> int:
+        """Characters that it takes, with those of its names that no box before it has."""
+        size = NUMBERS + len(f"{-box.falling}{self._before_of(box)}")
+        for text in self._names(box, everything):
+            if text not in self._sized:
+                self._sized.add(text)
+                size += len(embedded(text)) + 1
+        return size
+
+    def _add(self, box: _Box, everything: str) -> None:
         out = self._boxes
-        out.depth.append(depth)
-        out.samples.append(samples)
-        if key < 0:
-            name, file, kind, inlined, line = everything, "", "unknown", False, 0
-        else:
-            name, file, kind, inlined = self._keys[key]
-            line = self._profile.frames[self._rows[row][2][-depth]].line
+        kind: FrameKind = "unknown"
+        inlined, line = False, 0
+        if box.key >= 0:
+            _, _, kind, inlined = self._keys[box.key]
+            line = self._profile.frames[self._rows[box.first][2][-box.depth]].line
+        name, file = self._names(box, everything)
+        out.depth.append(box.depth)
+        out.samples.append(-box.falling)
+        out.before.append(self._before_of(box))
         out.name.append(self._strings.setdefault(name, len(self._strings)))
         out.file.append(self._strings.setdefault(file, len(self._strings)))
         out.line.append(line)

@@ -9,11 +9,12 @@ import base64
 import dataclasses
 import hashlib
 import html
-import json
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from nemutator_common.profiles.difference import Difference
-from nemutator_common.profiles.flame_layout import KINDS, boxes
+from nemutator_common.profiles.flame_layout import KINDS, boxes, embedded, short
 from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import Profile, WeighedStacks
 from nemutator_common.profiles.sums import AnyProfile
@@ -34,10 +35,19 @@ def _source(content: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
+LARGEST = 1_000_000
+"""Characters of the whole page, however large the profile is."""
+
+MOST_NOTES = 50
+MOST_LABELS = 20
+
 _POLICY = (
     f"default-src 'none'; script-src {_source(_SCRIPT)}; style-src {_source(_STYLE)};"
     " base-uri 'none'; form-action 'none'"
 )
+
+FRAME = len(_TEMPLATE) + len(_SCRIPT) + len(_STYLE) + 2 * len(_POLICY) + 500
+"""Characters of a page without anything in it."""
 
 CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'self'"
 """The header to serve the page with. The page repeats what it can, because a file has no header."""
@@ -54,8 +64,10 @@ def render(profile: AnyProfile, *, title: str) -> str:
             known = {"unit": profile.unit}
     about: dict[str, object] = {
         "startedAt": profile.started_at or None,
-        "notes": list(profile.notes),
-        "labels": dict(profile.labels),
+        "notes": _notes(profile.notes),
+        "labels": {
+            short(key): short(value) for key, value in islice(profile.labels.items(), MOST_LABELS)
+        },
     }
     return _page(profile, title, about | known)
 
@@ -78,19 +90,17 @@ def render_difference(difference: Difference, *, title: str, before: str, after:
 
 
 def _page(profile: WeighedStacks, title: str, about: dict[str, object]) -> str:
-    drawn, left_out = boxes(profile, everything="all")
-    data = {
-        "title": title,
-        **about,
-        "leftOut": left_out,
-        "kinds": KINDS,
-        **{column.name: getattr(drawn, column.name) for column in dataclasses.fields(drawn)},
-    }
+    title = short(title)
+    known = {"title": title, **about, "kinds": KINDS}
+    room = LARGEST - FRAME - len(html.escape(title)) - len(embedded(known))
+    drawn, left_out = boxes(profile, everything="all", room=room)
+    columns = {column.name: getattr(drawn, column.name) for column in dataclasses.fields(drawn)}
+    data = known | {"leftOut": left_out} | columns
     parts = {
         "@POLICY@": html.escape(_POLICY, quote=True),
         "@TITLE@": html.escape(title, quote=True),
         "@STYLE@": _STYLE,
-        "@DATA@": _embedded(data),
+        "@DATA@": embedded(data),
         "@SCRIPT@": _SCRIPT,
     }
     # Each placeholder is replaced once, in the template's order, so that a name that looks like a
@@ -100,6 +110,12 @@ def _page(profile: WeighedStacks, title: str, about: dict[str, object]) -> str:
         before, _, rest = rest.partition(mark)
         page += [before, content]
     return "".join([*page, rest])
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    left = len(notes) - MOST_NOTES
+    more = [f"{left} more notes are left out."] if left > 0 else []
+    return [short(one) for one in notes[:MOST_NOTES]] + more
 
 
 def _cpu(profile: Profile) -> dict[str, object]:
@@ -116,9 +132,3 @@ def _cpu(profile: Profile) -> dict[str, object]:
 
 def _heap(profile: HeapProfile) -> dict[str, object]:
     return {"unit": "bytes", "rate": profile.rate, "total": profile.total._asdict()}
-
-
-def _embedded(data: object) -> str:
-    """JSON that cannot end its own element, whatever the names are; it is escaped to ASCII, too."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -5,7 +5,7 @@ import html.parser
 import json
 
 import pytest
-from nemutator_common.profiles.flamegraph import CONTENT_SECURITY_POLICY, render
+from nemutator_common.profiles.flamegraph import CONTENT_SECURITY_POLICY, LARGEST, render
 from nemutator_common.profiles.model import Frame
 
 from tests.common.profiles.made import small
@@ -72,6 +72,34 @@ def test_nothing_is_fetched_and_the_policy_is_said_twice() -> None:
     ]
     assert CONTENT_SECURITY_POLICY.startswith(policy or "nothing")
     assert "unsafe" not in CONTENT_SECURITY_POLICY
+
+
+@pytest.mark.parametrize("name", ["", HOSTILE[0], "\u2028" * 300])
+def test_no_profile_makes_a_page_too_large_to_open(name: str) -> None:
+    width, depth = 400, 40
+    frames = tuple(
+        Frame(f"f{number}{name}", f"/src/{number:040}.go") for number in range(width * depth)
+    )
+    stacks = tuple(
+        (tuple(range(one * depth, (one + 1) * depth)), 1_000 + one) for one in range(width)
+    )
+    samples = sum(count for _, count in stacks)
+    profile = dataclasses.replace(
+        small(),
+        frames=frames,
+        stacks=stacks,
+        recorded=samples,
+        notes=(name * 100,) * 300,
+        labels={f"{number}{name * 100}": name * 100 for number in range(300)},
+    )
+    text = render(profile, title=name * 100)
+    assert len(text.encode()) <= LARGEST
+    data = json.loads(Page(text).texts["script"][0])
+    assert data["samples"][0] == samples
+    assert data["leftOut"] > 0
+    assert data["notes"][-1] == "250 more notes are left out."
+    # What there is fills it.
+    assert len(data["depth"]) > (5_000 if len(name) < 20 else 20)
 
 
 def test_the_account_is_on_the_page() -> None:
