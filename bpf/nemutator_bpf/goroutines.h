@@ -24,20 +24,23 @@ struct go_layout {
 	u32 goroutine;	   /* in the thread: which one it works for */
 };
 
-/* The goroutine that the thread's own memory names: what is there may be anything. */
-INLINE u64 current_goroutine(struct bpf_perf_event_data *context)
+/*
+ * The goroutine that the thread's own memory names: what is there may be anything. *clock* has
+ * interrupted the thread; where it is 0, the thread has entered the kernel.
+ */
+INLINE u64 current_goroutine(struct bpf_perf_event_data *clock)
 {
 #if defined(__TARGET_ARCH_x86_64)
 	struct task_struct *task = (void *)bpf_get_current_task();
 	u64 found = 0;
 
-	(void)context;
+	(void)clock;
 	bpf_probe_read_user(&found, sizeof(found), (void *)READ_KERNEL(task, thread.fsbase) - 8);
 	return found;
 #else
 	/* It is in a register, which C may use for itself. */
-	if (in_user_mode(context))
-		return context->regs.regs[28];
+	if (clock && in_user_mode(clock))
+		return clock->regs.regs[28];
 	return READ_KERNEL(bpf_task_pt_regs(bpf_get_current_task_btf()), regs[28]);
 #endif
 }

@@ -44,6 +44,8 @@ struct pt_regs;
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value,
 					 u64 flags) = (void *)2;
+static long (*const bpf_map_delete_elem)(void *map, const void *key) = (void *)3;
+static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static u64 (*const bpf_get_current_pid_tgid)(void) = (void *)14;
 static u64 (*const bpf_get_current_task)(void) = (void *)35;
 static long (*const bpf_get_stack)(void *context, void *buffer, u32 size, u64 flags) = (void *)67;
@@ -90,6 +92,10 @@ struct bpf_perf_event_data {
 	struct registers regs;
 	u64 sample_period;
 	u64 addr;
+};
+
+struct bpf_raw_tracepoint_args {
+	u64 args[3];
 };
 
 INLINE bool in_user_mode(const struct bpf_perf_event_data *context)
@@ -142,12 +148,22 @@ struct mm_struct {
 } RELOCATED;
 
 struct task_struct {
+	unsigned int __state;
+	int pid;
 	struct css_set *cgroups;
 	struct mm_struct *mm;
 #if defined(__TARGET_ARCH_x86_64)
 	struct thread_struct thread;
 #endif
 } RELOCATED;
+
+/* Before Linux 5.14 that was its name. What follows ___ is no part of a name of the kernel. */
+struct task_struct___5_13 {
+	long state;
+} RELOCATED;
+
+/* Of a task that has ended: no kernel has another number for it. */
+#define TASK_DEAD 0x80
 
 /* Their values differ between kernels: only their names are used. */
 enum cgroup_subsys_id {
@@ -162,6 +178,8 @@ enum bpf_func_id {
 
 #define KERNEL_HAS_ENUM(type, name) __builtin_preserve_enum_value(*(typeof(enum type) *)name, 0)
 #define KERNEL_ENUM(type, name)	    __builtin_preserve_enum_value(*(typeof(enum type) *)name, 1)
+
+#define KERNEL_HAS_MEMBER(from, member) __builtin_preserve_field_info((from)->member, 2)
 
 /* Reads a member of a structure of the kernel; 0 when it cannot be read. */
 #define READ_KERNEL(from, member)                                                                  \
