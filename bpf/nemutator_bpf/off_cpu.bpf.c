@@ -20,7 +20,7 @@ struct {
 	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, struct wait);
-	MAP_NUMBER(max_entries, 16384);
+	MAP_NUMBER(max_entries, 8192);
 } waits SEC(".maps");
 
 /* Waits of tasks that did not fit there: how long they were is not known. */

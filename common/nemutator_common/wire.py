@@ -218,8 +218,9 @@ class ProfileTarget:
     """A pod's uid, a cgroup's path as reports show it, or a process id."""
 
 
-ProfileMeasure: TypeAlias = Literal["cpu", "heap"]
-"""What is profiled of a target: where its CPU time goes, or what it has allocated and still uses."""
+ProfileMeasure: TypeAlias = Literal["cpu", "heap", "off-cpu"]
+"""What is profiled of a target: where its CPU time goes, what it has allocated and still uses, or where
+its threads are blocked in the kernel, and for how long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,8 +228,9 @@ class ProfileRequest:
     id: str
     target: ProfileTarget
     seconds: float
-    """0 for a heap, which is read once, as is *hz*: an agent that knows CPU profiles alone refuses."""
+    """0 for a heap, which is read once: an agent that knows CPU profiles alone refuses."""
     hz: int
+    """0 for a heap, and for time off the CPU, where each wait is timed."""
     measure: ProfileMeasure = "cpu"
 
 
@@ -257,7 +259,8 @@ class ProfileOutcome:
     seconds: float = 0.0
     hz: int = 0
     recorded: int = 0
-    """The number of samples in the profile, or so far; of stacks that have allocated, for a heap."""
+    """The number of samples in the profile, or so far; of stacks that have allocated, for a heap; of
+    nanoseconds, for time off the CPU, as are those that are *lost*."""
     lost: Mapping[str, int] | None = None
     """The numbers of samples that are not in it, by reason."""
     cpu_seconds: float | None = None

@@ -46,5 +46,14 @@ def function_table(
     return table(layout, rows) + (f"and {left} more\n" if left > 0 else "")
 
 
+def amounts_of(unit: str) -> Callable[[int], str]:
+    """How people read what counts *unit*."""
+    return {"bytes": mebibytes, "nanoseconds": seconds}.get(unit, str)
+
+
+def seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1e9:.3f} s"
+
+
 def mebibytes(value: int) -> str:
     return f"{value / (1 << 20):.2f} MiB"

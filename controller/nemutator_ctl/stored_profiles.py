@@ -18,7 +18,7 @@ PATH = "/api/v1/profiles"
 MOST = 500
 """As many as the brain lists at once."""
 
-Measure = Literal["cpu", "heap"]
+Measure = Literal["cpu", "heap", "off-cpu"]
 
 
 @dataclass(frozen=True, slots=True)

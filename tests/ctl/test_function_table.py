@@ -1,5 +1,5 @@
 from nemutator_common.profiles.model import Share
-from nemutator_ctl.function_table import MOST_FUNCTIONS, function_table, mebibytes
+from nemutator_ctl.function_table import MOST_FUNCTIONS, amounts_of, function_table, mebibytes
 
 WORK = Share("main.work", "go", flat=60, cumulative=90)
 
@@ -32,3 +32,9 @@ def test_a_heap_says_where_each_has_allocated() -> None:
 
 def test_those_that_are_not_shown_are_counted() -> None:
     assert function_table([WORK] * (MOST_FUNCTIONS + 3), 9).endswith("\nand 3 more\n")
+
+
+def test_amounts_are_read_in_units_of_people() -> None:
+    assert amounts_of("bytes")(3 << 20) == "3.00 MiB"
+    assert amounts_of("nanoseconds")(1_234_567_890) == "1.235 s"
+    assert amounts_of("samples")(7) == "7"

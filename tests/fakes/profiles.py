@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.grade import Grade
 from nemutator_common.profiles.heap import Allocated, HeapProfile
-from nemutator_common.profiles.model import Frame
+from nemutator_common.profiles.model import Frame, Weighed
 from nemutator_common.profiles.model import Profile as NamedProfile
 from nemutator_common.wire import ProfileTarget
 from nemutator_controller.database.failures import StoreUnavailableError
@@ -64,6 +64,17 @@ def heap_content(*functions: str) -> bytes:
             notes=("shop (pid 123): as of garbage collection 9",),
         )
     )
+
+
+def off_cpu_content(function: str = "main.wait", *, seconds: float = 2.0) -> bytes:
+    """Time off the CPU: *function* was blocked for so long."""
+    waits = Weighed(
+        frames=(Frame(function, "srv/main.go", 7, 1, "go"),),
+        stacks=(((0,), round(seconds * 1e9)),),
+        unit="nanoseconds",
+        started_at=NOW,
+    )
+    return pprof.encode_nanoseconds(waits, seconds=30.0, kind=pprof.OFF_CPU)
 
 
 class MemoryProfiles(Failing):

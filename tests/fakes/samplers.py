@@ -45,6 +45,7 @@ class MemorySampler:
         self._rows = dict(rows or {})
         self.lost: dict[str, int] = {}
         self.truncated = 0
+        self.untimed = 0
         self.refusal: ProfileRefused | Exception | None = None
         self.started: list[tuple[TargetSelection, int, Mapping[int, tuple[int, int]]]] = []
         self.samplings: list[MemorySampling] = []
@@ -58,7 +59,8 @@ class MemorySampler:
         self.started.append((selection, hz, dict(texts)))
         rows = tuple(self._rows.get(selection.id, ()))
         recorded = sum(row.count for row in rows)
-        sampling = MemorySampling(Samples(rows, recorded, dict(self.lost), self.truncated))
+        samples = Samples(rows, recorded, dict(self.lost), self.truncated, self.untimed)
+        sampling = MemorySampling(samples)
         sampling.texts.update(texts)
         sampling.seen = [SeenProgram(task, 1, 1, 0) for task in {row.task for row in rows}]
         self.samplings.append(sampling)

@@ -14,6 +14,7 @@ from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
+from nemutator_agent.profiler.off_cpu_sampling import OffCpuSampler
 from nemutator_agent.profiler.sessions import Bounds, ProfileSessions
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
@@ -45,6 +46,7 @@ def profiling(
         ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
         turns,
+        OffCpuSampler(),
         symbols,
         symbols,
         heaps,

@@ -68,11 +68,18 @@ class Samples:
     lost: Mapping[str, int]
     truncated: int
     """Recorded samples of stacks so deep that their roots are cut off."""
+    untimed: int = 0
+    """How many waits there were whose length is not known: as samples they would be of nanoseconds."""
 
 
 def sum_counters(per_cpu: bytes) -> Counters:
     """The sum over all CPUs, whose structures follow each other in *per_cpu*."""
     return Counters(*map(sum, zip(*COUNTERS.iter_unpack(per_cpu), strict=True)))
+
+
+def sum_counts(per_cpu: bytes) -> int:
+    """The same of a single number."""
+    return sum(count for (count,) in COUNT.iter_unpack(per_cpu))
 
 
 def parse_stack(value: bytes) -> tuple[int, ...]:

@@ -37,6 +37,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "bpf_map__initial_value": (_P, _P, ctypes.POINTER(_Z)),
     "bpf_program__fd": (_I, _P),
     "bpf_program__attach_perf_event": (_P, _P, _I),
+    "bpf_program__attach_raw_tracepoint": (_P, _P, _S),
     "bpf_link__destroy": (_I, _P),
     "bpf_map_lookup_elem": (_I, _I, _P, _P),
     "bpf_map_update_elem": (_I, _I, _P, _P, ctypes.c_uint64),
@@ -152,6 +153,15 @@ class LoadedObject:
             "bpf_object__find_program_by_name", self._pointer, program.encode()
         )
         self._links.append(self._libbpf.call("bpf_program__attach_perf_event", found, event))
+
+    def attach_to_tracepoint(self, program: str, tracepoint: str) -> None:
+        """Call *program* wherever the kernel passes *tracepoint*."""
+        found = self._libbpf.call(
+            "bpf_object__find_program_by_name", self._pointer, program.encode()
+        )
+        self._links.append(
+            self._libbpf.call("bpf_program__attach_raw_tracepoint", found, tracepoint.encode())
+        )
 
     def detach(self) -> None:
         """End the programs and close their events."""

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+NANOSECONDS = 1_000_000_000
+"""So many samples are a second where threads are not sampled, but each of their waits is timed."""
+
 StackOwner = Literal["unknown", "goroutine", "thread", "borrowed", "unreadable"]
 """Whose stack a thread of Go was on: a goroutine's; its own, for no goroutine; its own, while a goroutine
 waits for what it does there, in C or in Go's runtime. unreadable: of the one that waits only this much
@@ -63,6 +66,7 @@ class RawProfile:
     """One session. The sum of the rows' counts is *recorded*."""
 
     hz: int
+    """NANOSECONDS where samples are of time off the CPU."""
     started_at: float
     seconds: float
     """How long the sampling really lasted."""
@@ -74,6 +78,10 @@ class RawProfile:
     cpu_seconds: float | None
     """The target's CPU time in these seconds by the kernel's own counters; None when they cannot be
     read."""
+
+    @property
+    def is_off_cpu(self) -> bool:
+        return self.hz == NANOSECONDS
 
     @property
     def sampled_cpu_seconds(self) -> float:

@@ -42,6 +42,27 @@ def remarks(raw: RawProfile, *, truncated: int) -> tuple[str, ...]:
     return tuple(found)
 
 
+def off_cpu_remarks(raw: RawProfile, *, truncated: int, untimed: int) -> tuple[str, ...]:
+    """The same of samples that are nanoseconds off the CPU, which nothing else accounts for."""
+    found = []
+    if truncated:
+        found.append(
+            f"{_shown(truncated / raw.hz)} are of stacks deeper than {DEEPEST} frames: their roots are"
+            " cut off"
+        )
+    found += [
+        f"{_shown(time / raw.hz)} are lost: {reason.replace('_', ' ')}"
+        for reason, time in raw.lost.items()
+    ]
+    if untimed:
+        found.append(f"{untimed} waits were not timed: too many threads were blocked at once")
+    if not raw.recorded:
+        found.append(
+            "no thread was blocked that had run before: what waits all the time is not seen"
+        )
+    return tuple(found)
+
+
 def _agrees(raw: RawProfile, cpu_seconds: float) -> bool:
     """Whether samples and account differ by no more than chance has them differ."""
     chance = (_DEVIATIONS * math.sqrt(cpu_seconds * raw.hz) + 1) / raw.hz + _STEP_S

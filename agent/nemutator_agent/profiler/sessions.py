@@ -35,9 +35,9 @@ from nemutator_agent.profiler.ports import (
     Targets,
 )
 from nemutator_agent.profiler.printable_text import printable
-from nemutator_agent.profiler.raw import RawProfile, Task
+from nemutator_agent.profiler.raw import NANOSECONDS, RawProfile, Task
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.remarks import remarks
+from nemutator_agent.profiler.remarks import off_cpu_remarks, remarks
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +84,7 @@ class ProfileSessions:
     link: ProfileLink
     targets: Targets
     sampler: Sampler
+    off_cpu: Sampler
     go_texts: GoTexts
     symboliser: Symboliser
     heaps: HeapProfiles
@@ -207,7 +208,9 @@ class ProfileSessions:
     async def _sampled(self, request: ProfileRequest) -> ProfileOutcome:
         resolved = await self.targets.resolve(request.target)
         texts, notes = await self._texts(resolved.processes)
-        sampling = await self.sampler.start(resolved.selection, hz=request.hz, texts=texts)
+        is_off_cpu = request.measure == "off-cpu"
+        sampler = self.off_cpu if is_off_cpu else self.sampler
+        sampling = await sampler.start(resolved.selection, hz=request.hz, texts=texts)
         try:
             self._enter("sampling", request)
             started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
@@ -219,7 +222,7 @@ class ProfileSessions:
         finally:
             await sampling.discard()
         raw = RawProfile(
-            hz=request.hz,
+            hz=NANOSECONDS if is_off_cpu else request.hz,
             started_at=started_at,
             seconds=seconds,
             rows=samples.rows,
@@ -227,7 +230,11 @@ class ProfileSessions:
             lost=samples.lost,
             cpu_seconds=cpu_seconds,
         )
-        self._count(samples)
+        if is_off_cpu:
+            said = off_cpu_remarks(raw, truncated=samples.truncated, untimed=samples.untimed)
+        else:
+            said = remarks(raw, truncated=samples.truncated)
+            self._count(samples)
         self._enter("symbolising", request, recorded=samples.recorded)
         pprof, more = await self._symbolised(raw)
         return ProfileOutcome(
@@ -240,7 +247,7 @@ class ProfileSessions:
             recorded=raw.recorded,
             lost=dict(raw.lost),
             cpu_seconds=cpu_seconds,
-            notes=_printable_notes(*notes, *remarks(raw, truncated=samples.truncated), *more),
+            notes=_printable_notes(*notes, *said, *more),
             pprof=pprof,
         )
 
@@ -264,7 +271,7 @@ class ProfileSessions:
                 f"this node makes no profile of {request.seconds:g} s",
                 remedy=f"ask for at most {self.bounds.seconds:g} s (setting observe.profile_seconds)",
             )
-        if not 1 <= request.hz <= self.bounds.hz:
+        if request.measure == "cpu" and not 1 <= request.hz <= self.bounds.hz:
             raise ProfileRefused(
                 "request",
                 f"this node does not sample at {request.hz} Hz",

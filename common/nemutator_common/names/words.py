@@ -85,8 +85,8 @@ VAULT_ROLE = Word(
 )
 PROFILE = Word(
     f"{DOMAIN}/profile",
-    "annotation of a pod: a request like `cpu 30s`, with an optional `at=99hz` and `id=<any>`; a new"
-    " value is a new request",
+    "annotation of a pod: a request like `cpu 30s`, `off-cpu 30s` or `heap`, with an optional `at=99hz`"
+    " (of `cpu`) and `id=<any>`; a new value is a new request",
 )
 PROFILE_RESULT = Word(
     f"{DOMAIN}/profile-result",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import Frame, FrameKind, FrameTable, Profile, Stack, Weighed
-from nemutator_common.profiles.sums import AnyProfile, NotAlikeError
+from nemutator_common.profiles.sums import AnyProfile, NotAlikeError, unit_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,8 @@ def difference(before: AnyProfile, after: AnyProfile) -> Difference:
     CPU profiles are compared by the time that they took: what uses twice the CPU is twice as large.
     Heaps are compared as they are. What says nothing of its length is compared by shares.
     """
-    unit = _unit(before)
-    if type(before) is not type(after) or _unit(after) != unit:
+    unit = unit_of(before)
+    if type(before) is not type(after) or unit_of(after) != unit:
         raise NotAlikeError(f"one counts {_counted(before)}, and the other {_counted(after)}")
     scale, why = _scale(before, after)
     table = FrameTable()
@@ -94,16 +94,6 @@ def changes(difference: Difference) -> tuple[FunctionChange, ...]:
     return tuple(
         sorted(changed, key=lambda one: (-one.growth, one.before - one.after, one.function))
     )
-
-
-def _unit(profile: AnyProfile) -> str:
-    match profile:
-        case Profile():
-            return "samples"
-        case HeapProfile():
-            return "bytes"
-        case Weighed():
-            return profile.unit
 
 
 def _counted(profile: AnyProfile) -> str:

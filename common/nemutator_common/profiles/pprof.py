@@ -5,7 +5,26 @@ frame's kind is that of its mapping. What pprof has no field for is in the comme
 `word value` each, which `go tool pprof -comments` shows.
 """
 
-from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode, decode_heap
-from nemutator_common.profiles.pprof_encoder import encode, encode_heap
+from nemutator_common.profiles.pprof_decoder import (
+    MalformedProfileError,
+    decode,
+    decode_heap,
+    decode_off_cpu,
+)
+from nemutator_common.profiles.pprof_encoder import (
+    OFF_CPU,
+    encode,
+    encode_heap,
+    encode_nanoseconds,
+)
 
-__all__ = ["MalformedProfileError", "decode", "decode_heap", "encode", "encode_heap"]
+__all__ = [
+    "OFF_CPU",
+    "MalformedProfileError",
+    "decode",
+    "decode_heap",
+    "decode_off_cpu",
+    "encode",
+    "encode_heap",
+    "encode_nanoseconds",
+]

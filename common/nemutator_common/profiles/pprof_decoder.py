@@ -17,7 +17,13 @@ from nemutator_common.profiles.model import (
     Stack,
     Weighed,
 )
-from nemutator_common.profiles.pprof_encoder import HEAP_VALUES, NANO, PLACEHOLDERS
+from nemutator_common.profiles.pprof_encoder import (
+    HEAP_VALUES,
+    NANO,
+    NANOSECONDS,
+    OFF_CPU,
+    PLACEHOLDERS,
+)
 from nemutator_common.profiles.pprof_messages import messages
 
 LARGEST = 16 << 20
@@ -67,6 +73,11 @@ def decode_heap(content: bytes) -> HeapProfile:
     return _checked(decompressed(content), lambda decoder: decoder.heap())
 
 
+def decode_off_cpu(content: bytes) -> Weighed:
+    """The same for time off the CPU, that of `encode_nanoseconds` or of another tool."""
+    return _checked(decompressed(content), lambda decoder: decoder.off_cpu())
+
+
 def decode_any(raw: bytes) -> Profile | HeapProfile | Weighed:
     """The same for a profile of any kind, decompressed."""
     return _checked(raw, lambda decoder: decoder.of_its_kind())
@@ -113,6 +124,8 @@ class _Decoder:
     def cpu(self) -> Profile:
         if self._string(self._raw.period_type.type) == _SPACE:
             raise MalformedProfileError("it is of memory, and not of a CPU")
+        if self._string(self._raw.period_type.type) == OFF_CPU:
+            raise MalformedProfileError("it is of time off the CPU")
         value = self._value_of_samples()
         stacks = tuple((stack, values[0]) for stack, values in self._samples((value,)))
         period = self._raw.period
@@ -154,11 +167,16 @@ class _Decoder:
             labels=dict(_pairs(comments.get("label", []))),
         )
 
+    def off_cpu(self) -> Weighed:
+        if self._value_types() != [(OFF_CPU, NANOSECONDS)]:
+            raise MalformedProfileError("it is not of time off the CPU")
+        return self.weighed()
+
     def of_its_kind(self) -> Profile | HeapProfile | Weighed:
         kinds = self._value_types()
         if all(kind in kinds for kind in HEAP_VALUES):
             return self.heap()
-        if ("cpu", "nanoseconds") in kinds and 0 < self._raw.period <= NANO:
+        if ("cpu", NANOSECONDS) in kinds and 0 < self._raw.period <= NANO:
             return self.cpu()
         return self.weighed()
 

@@ -54,6 +54,11 @@ HEAP_VALUES = (
 )
 """The values of a heap profile as Go itself writes them, in the order of `Allocated`."""
 
+OFF_CPU = "off_cpu"
+"""The kind of value of time that threads were blocked for, as other profilers write it."""
+
+NANOSECONDS = "nanoseconds"
+
 _Place = tuple[Binary | None, FrameKind]
 """What a mapping stands for: a binary that contains both Go and C has two of them."""
 
@@ -68,9 +73,10 @@ def encode_heap(profile: HeapProfile) -> bytes:
     return gzip.compress(_Encoder(profile).heap(profile), _LEVEL, mtime=0)
 
 
-def encode_nanoseconds(profile: Weighed, *, seconds: float) -> bytes:
-    """The same for stacks that are weighed by their CPU time, in nanoseconds."""
-    return gzip.compress(_Encoder(profile).nanoseconds(profile, seconds), _LEVEL, mtime=0)
+def encode_nanoseconds(profile: Weighed, *, seconds: float, kind: str = "cpu") -> bytes:
+    """The same for stacks that are weighed in nanoseconds: by their CPU time, or time of another
+    *kind*."""
+    return gzip.compress(_Encoder(profile).nanoseconds(profile, seconds, kind), _LEVEL, mtime=0)
 
 
 class _Encoder:
@@ -87,7 +93,7 @@ class _Encoder:
 
     def cpu(self, profile: Profile) -> bytes:
         out, period = self._out, round(NANO / profile.hz)
-        for kind, unit in (("samples", "count"), ("cpu", "nanoseconds")):
+        for kind, unit in (("samples", "count"), ("cpu", NANOSECONDS)):
             self._add(out.sample_type, self._type(kind, unit))
         for place in _places(profile):
             self._mapping(place)
@@ -95,22 +101,22 @@ class _Encoder:
             self._sample(stack, (count, count * period))
         out.time_nanos = round(profile.started_at * NANO)
         out.duration_nanos = round(profile.seconds * NANO)
-        out.period_type.CopyFrom(self._type("cpu", "nanoseconds"))
+        out.period_type.CopyFrom(self._type("cpu", NANOSECONDS))
         out.period = period
         return self._written(_comments(profile), shown="cpu")
 
-    def nanoseconds(self, profile: Weighed, seconds: float) -> bytes:
+    def nanoseconds(self, profile: Weighed, seconds: float, kind: str) -> bytes:
         out = self._out
-        self._add(out.sample_type, self._type("cpu", "nanoseconds"))
+        self._add(out.sample_type, self._type(kind, NANOSECONDS))
         for place in _places(profile):
             self._mapping(place)
         for stack, time in profile.stacks:
             self._sample(stack, (time,))
         out.time_nanos = round(profile.started_at * NANO)
         out.duration_nanos = round(seconds * NANO)
-        out.period_type.CopyFrom(self._type("cpu", "nanoseconds"))
+        out.period_type.CopyFrom(self._type(kind, NANOSECONDS))
         out.period = 1
-        return self._written(_known_of(profile), shown="cpu")
+        return self._written(_known_of(profile), shown=kind)
 
     def heap(self, profile: HeapProfile) -> bytes:
         out = self._out

@@ -22,6 +22,17 @@ class NotAlikeError(ValueError):
     """These profiles do not count the same; the message says how they differ."""
 
 
+def unit_of(profile: AnyProfile) -> str:
+    """What its stacks count."""
+    match profile:
+        case Profile():
+            return "samples"
+        case HeapProfile():
+            return "bytes"
+        case Weighed():
+            return profile.unit
+
+
 def summed(profiles: Sequence[AnyProfile]) -> AnyProfile:
     """All of *profiles*, at least one, in one. Raises NotAlikeError."""
     first, *others = profiles

@@ -17,7 +17,7 @@ from nemutator_controller.profiles.records import ProfileRecord
 
 LONGEST_REQUEST = 256
 LONGEST_REASON = 300
-GRAMMAR = "write it like `cpu 30s at=99hz id=1` or `heap id=1`"
+GRAMMAR = "write it like `cpu 30s at=99hz id=1`, `off-cpu 30s id=1` or `heap id=1`"
 
 _SECONDS = re.compile(r"([0-9]{1,4})s")
 _HZ = re.compile(r"at=([0-9]{1,4})hz")
@@ -40,23 +40,24 @@ HEAP = AnnotationRequest(0.0, 0, "heap")
 
 
 def parse(text: str) -> AnnotationRequest:
-    """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`; or `heap`, then
-    `id=anything`."""
+    """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`; or `off-cpu`, with
+    the same but `at=`; or `heap`, then `id=anything`."""
     if len(text) > LONGEST_REQUEST:
         raise InvalidAnnotationError(f"longer than {LONGEST_REQUEST} characters")
     words = text.split()
-    if words[:1] not in (["cpu"], ["heap"]):
-        raise InvalidAnnotationError("only `cpu` and `heap` can be profiled")
+    if words[:1] not in (["cpu"], ["off-cpu"], ["heap"]):
+        raise InvalidAnnotationError("only `cpu`, `off-cpu` and `heap` can be profiled")
     if words[0] == "heap":
         if len(words) > 2 or not all(map(_ID.fullmatch, words[1:])):
             raise InvalidAnnotationError("`heap` takes nothing but one id=")
         return HEAP
+    is_off_cpu = words[0] == "off-cpu"
     seconds, hz = DEFAULT_S, DEFAULT_HZ
     named: set[str] = set()
     for word in words[1:]:
         if match := _SECONDS.fullmatch(word):
             what, seconds = "seconds", float(match[1])
-        elif match := _HZ.fullmatch(word):
+        elif not is_off_cpu and (match := _HZ.fullmatch(word)):
             what, hz = "at=", int(match[1])
         elif _ID.fullmatch(word):
             what = "id="
@@ -69,7 +70,9 @@ def parse(text: str) -> AnnotationRequest:
         check_bounds(seconds=seconds, hz=hz)
     except InvalidProfileRequestError as wrong:
         raise InvalidAnnotationError(str(wrong)) from wrong
-    return AnnotationRequest(seconds, hz)
+    return (
+        AnnotationRequest(seconds, 0, "off-cpu") if is_off_cpu else AnnotationRequest(seconds, hz)
+    )
 
 
 def profile_id(pod_uid: str, text: str) -> str:

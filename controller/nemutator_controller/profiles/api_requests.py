@@ -76,23 +76,32 @@ def decode(body: bytes) -> ProfileQuestion:
     if asked.measure == "heap":
         # It is read once: nothing is sampled, for no time.
         return msgspec.structs.replace(asked, seconds=0.0, hz=0)
+    if asked.measure == "off-cpu":
+        # Each wait is timed: nothing is sampled.
+        check_seconds(asked.seconds)
+        return msgspec.structs.replace(asked, hz=0)
     check_bounds(seconds=asked.seconds, hz=asked.hz)
     return asked
 
 
 def check_bounds(*, seconds: float, hz: int) -> None:
     """Refuse at once what no agent accepts; the bound of the node itself may be lower."""
-    if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_PROFILE_S):
-        raise InvalidProfileRequestError(
-            f"seconds: expected {SHORTEST_S:.0f} to {USUAL_LONGEST_PROFILE_S:.0f}, or up to"
-            f" {LONGEST_PROFILE_S:.0f} where the node's setting observe.profile_seconds allows it",
-            f"leave it out for {DEFAULT_S:.0f} s",
-        )
+    check_seconds(seconds)
     if not 1 <= hz <= HIGHEST_PROFILE_HZ:
         raise InvalidProfileRequestError(
             f"hz: expected 1 to {USUAL_HIGHEST_PROFILE_HZ}, or up to {HIGHEST_PROFILE_HZ} where the"
             " node's setting observe.profile_hz allows it",
             f"leave it out for {DEFAULT_HZ} Hz",
+        )
+
+
+def check_seconds(seconds: float) -> None:
+    """The same of the time alone."""
+    if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_PROFILE_S):
+        raise InvalidProfileRequestError(
+            f"seconds: expected {SHORTEST_S:.0f} to {USUAL_LONGEST_PROFILE_S:.0f}, or up to"
+            f" {LONGEST_PROFILE_S:.0f} where the node's setting observe.profile_seconds allows it",
+            f"leave it out for {DEFAULT_S:.0f} s",
         )
 
 

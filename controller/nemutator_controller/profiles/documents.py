@@ -1,6 +1,6 @@
 """Profiles as /api/v1 shows them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import msgspec
@@ -8,12 +8,18 @@ from nemutator_common import names
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.grade import Grade, breaks, sentence
 from nemutator_common.profiles.heap import HeapProfile
-from nemutator_common.profiles.model import Profile
+from nemutator_common.profiles.model import Profile, Weighed
 from nemutator_common.wire import ProfileMeasure
 
 from nemutator_controller.profiles.records import ProfileRecord
 
-NamedProfile: TypeAlias = Profile | HeapProfile
+NamedProfile: TypeAlias = Profile | HeapProfile | Weighed
+
+_DECODERS: dict[ProfileMeasure, Callable[[bytes], NamedProfile]] = {
+    "cpu": pprof.decode,
+    "heap": pprof.decode_heap,
+    "off-cpu": pprof.decode_off_cpu,
+}
 
 
 def profile_document(profile: ProfileRecord, *, link: str, now: float) -> dict[str, object]:
@@ -49,4 +55,4 @@ def list_document(
 def decoded(content: bytes, measure: ProfileMeasure) -> NamedProfile:
     """The profile as it travels and is stored. Raises MalformedProfileError, also when it is a
     profile of another measure."""
-    return pprof.decode_heap(content) if measure == "heap" else pprof.decode(content)
+    return _DECODERS[measure](content)

@@ -15,7 +15,7 @@ PARCA_PATH = "/api/profiles/writeraw"
 LONGEST_VALUE = 1_000
 """Pyroscope refuses a profile with a value of more than 2 048 bytes; people read less."""
 
-_NAMES = {"cpu": "process_cpu", "heap": "memory"}
+_NAMES = {"cpu": "process_cpu", "heap": "memory", "off-cpu": "off_cpu"}
 """As the agents of Pyroscope and Parca call such profiles: what shows them knows these words."""
 
 

@@ -2,6 +2,7 @@
 
 from nemutator_common.profiles.difference import Difference, FunctionChange, changes
 
+from nemutator_ctl.function_table import amounts_of
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -18,11 +19,11 @@ LAYOUT = (
 
 
 def view(difference: Difference, before: str, after: str) -> str:
-    unit = difference.unit
+    unit, amount = difference.unit, amounts_of(difference.unit)
     grown = _change(unit, difference.after - difference.before)
     lines = [
-        f"before: {visible(before, limit=200)}: {_amount(unit, difference.before)}",
-        f"after:  {visible(after, limit=200)}: {_amount(unit, difference.after)} ({grown})",
+        f"before: {visible(before, limit=200)}: {amount(difference.before)}",
+        f"after:  {visible(after, limit=200)}: {amount(difference.after)} ({grown})",
     ]
     if difference.scaled_to:
         lines.append(
@@ -40,12 +41,13 @@ def view(difference: Difference, before: str, after: str) -> str:
 def _listed(unit: str, word: str, found: list[FunctionChange]) -> list[str]:
     if not found:
         return [f"No function has {word}."]
+    amount = amounts_of(unit)
     rows = [
         (
             _change(unit, one.growth),
-            _amount(unit, one.own_before),
+            amount(one.own_before),
             _change(unit, one.after - one.before),
-            _amount(unit, one.before),
+            amount(one.before),
             one.function,
         )
         for one in found[:MOST_FUNCTIONS]
@@ -58,9 +60,5 @@ def _listed(unit: str, word: str, found: list[FunctionChange]) -> list[str]:
     ]
 
 
-def _amount(unit: str, value: int) -> str:
-    return f"{value / (1 << 20):.2f} MiB" if unit == "bytes" else f"{value}"
-
-
 def _change(unit: str, value: int) -> str:
-    return ("+" if value > 0 else "") + _amount(unit, value)
+    return ("+" if value > 0 else "") + amounts_of(unit)(value)

@@ -2,9 +2,9 @@
 
 from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import Profile, functions
-from nemutator_common.profiles.sums import AnyProfile
+from nemutator_common.profiles.sums import AnyProfile, unit_of
 
-from nemutator_ctl.function_table import function_table, mebibytes
+from nemutator_ctl.function_table import amounts_of, function_table, mebibytes
 from nemutator_ctl.terminal_text import visible
 
 
@@ -17,8 +17,8 @@ def view(profile: AnyProfile, title: str) -> str:
     lines += [f"  note: {visible(note, limit=200)}" for note in profile.notes]
     if not total:
         return "\n".join([*lines, "", "Nothing in it weighs anything.", ""])
-    amount = mebibytes if isinstance(profile, HeapProfile) else str
-    return "\n".join([*lines, "", function_table(functions(profile), total, amount=amount)])
+    table = function_table(functions(profile), total, amount=amounts_of(unit_of(profile)))
+    return "\n".join([*lines, "", table])
 
 
 def _unit(profile: AnyProfile, total: int) -> str:
@@ -28,4 +28,6 @@ def _unit(profile: AnyProfile, total: int) -> str:
         case HeapProfile():
             return f"{mebibytes(total)} in use"
         case _:
+            if profile.unit == "nanoseconds":
+                return amounts_of(profile.unit)(total)
             return f"{total} {visible(profile.unit, limit=40)}"

@@ -20,6 +20,6 @@ def cpu_profile(source: str, profile: AnyProfile) -> Profile:
     kind = "the heap" if isinstance(profile, HeapProfile) else "something else"
     raise OperatorError(
         f"{source}: a profile of {kind}; the compiler reads profiles of CPU time alone",
-        remedy="name one that `nemutator profile` made without --heap, or runtime/pprof's of the CPU",
+        remedy="name one that `nemutator profile` made without --heap or --off-cpu, or runtime/pprof's of the CPU",
         code=ExitCode.USAGE,
     )

@@ -15,6 +15,7 @@ from nemutator_ctl import arguments, profile_files
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
 from nemutator_ctl.profiles.heap_view import heap_view
+from nemutator_ctl.profiles.off_cpu_view import off_cpu_view
 from nemutator_ctl.profiles.requests import (
     PATH,
     ShownProfile,
@@ -32,7 +33,7 @@ POLL_S = 0.5
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
         "profile",
-        "Find out where CPU time goes, or memory: nothing in the target is changed.",
+        "Find out where CPU time goes, or memory, or what is waited for: nothing in the target is changed.",
         output=False,
         remote=True,
     )
@@ -42,10 +43,16 @@ def main(argv: Sequence[str]) -> int:
         help="pid:123, cgroup:/path, NAMESPACE/POD, or the name of a process, unit or pod that no"
         " other has; without it, what there is is listed",
     )
-    parser.add_argument(
+    what_of = parser.add_mutually_exclusive_group()
+    what_of.add_argument(
         "--heap",
         action="store_true",
         help="what a Go program has allocated and still uses, instead of its CPU time",
+    )
+    what_of.add_argument(
+        "--off-cpu",
+        action="store_true",
+        help="where threads are blocked in the kernel, and for how long, instead of their CPU time",
     )
     parser.add_argument("--node", help="which machine, when several report")
     parser.add_argument(
@@ -88,6 +95,8 @@ def _made(api: Api, given: argparse.Namespace) -> ShownProfile:
     question: dict[str, object] = {"target": target(given.target, given.node)}
     if given.heap:
         question["measure"] = "heap"
+    elif given.off_cpu:
+        question |= {"measure": "off-cpu", "seconds": seconds(given.seconds)}
     else:
         question |= {"seconds": seconds(given.seconds), "hz": given.hz}
     profile = decode(api.post(PATH, question))
@@ -117,6 +126,8 @@ def _shown(api: Api, profile: ShownProfile) -> str:
     try:
         if profile.measure == "heap":
             return heap_view(profile, pprof.decode_heap(content), signing_in=api.signing_in)
+        if profile.measure == "off-cpu":
+            return off_cpu_view(profile, pprof.decode_off_cpu(content), signing_in=api.signing_in)
         named = pprof.decode(content)
         shown = functions(named)
         return view(profile, shown, signing_in=api.signing_in, grade=named.grade)

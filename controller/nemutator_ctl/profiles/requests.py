@@ -38,7 +38,7 @@ class ShownProfile:
     cpu_seconds: Amount | None
     notes: tuple[str, ...]
     link: str | None
-    measure: Literal["cpu", "heap"] = "cpu"
+    measure: Literal["cpu", "heap", "off-cpu"] = "cpu"
     phase: str = ""
     left_s: Amount | None = None
 

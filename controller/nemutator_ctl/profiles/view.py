@@ -6,7 +6,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles.grade import Grade, breaks, sentence
 from nemutator_common.profiles.model import Share
 
-from nemutator_ctl.function_table import function_table
+from nemutator_ctl.function_table import amounts_of, function_table
 from nemutator_ctl.profiles.requests import ShownProfile
 from nemutator_ctl.terminal_text import visible
 
@@ -22,10 +22,15 @@ def progress(profile: ShownProfile, *, waited_s: float) -> str:
     if profile.phase == "preparing" and profile.measure != "heap":
         return f"{title}: its agent prepares to sample, {waited_s:.0f} s"
     if profile.phase == "symbolising":
-        return f"{title}: {profile.recorded} samples, looking up names, {waited_s:.0f} s"
+        found = f"{profile.recorded} samples"
+        if profile.measure == "off-cpu":
+            found = f"{amounts_of('nanoseconds')(profile.recorded)} off the CPU"
+        return f"{title}: {found}, looking up names, {waited_s:.0f} s"
+    how = f"sampling {profile.seconds:g} s at {profile.hz} Hz"
+    if profile.measure == "off-cpu":
+        how = f"timing waits for {profile.seconds:g} s"
     if profile.left_s:
-        length = f"{profile.seconds:g} s at {profile.hz} Hz"
-        return f"{title}: sampling {length}, {profile.left_s:.0f} s left"
+        return f"{title}: {how}, {profile.left_s:.0f} s left"
     if waited_s > profile.seconds + LONG_S:
         return (
             f"{title}: late; its agent looks up names, or was started anew and makes it once more,"
@@ -33,7 +38,7 @@ def progress(profile: ShownProfile, *, waited_s: float) -> str:
         )
     if profile.measure == "heap":
         return f"{title}: reading its heap, {waited_s:.0f} s"
-    return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
+    return f"{title}: {how}, {waited_s:.0f} s"
 
 
 def view(

@@ -11,6 +11,7 @@ from nemutator_agent.profiler.bpf_maps import (
     accounted,
     parse_stack,
     sum_counters,
+    sum_counts,
     turn_of,
     with_stacks,
 )
@@ -106,3 +107,7 @@ def test_every_sample_is_recorded_or_lost(found: list[tuple[int, int, int]]) -> 
     # Two hashes of one stack are one row.
     places = [(one.tgid, one.user) for one in samples.rows]
     assert len(places) == len(set(places))
+
+
+def test_a_number_is_summed_over_cpus() -> None:
+    assert sum_counts(COUNT.pack(3) + COUNT.pack(4)) == 7

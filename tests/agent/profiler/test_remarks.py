@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 import pytest
-from nemutator_agent.profiler.raw import RawProfile
-from nemutator_agent.profiler.remarks import remarks
+from nemutator_agent.profiler.raw import NANOSECONDS, RawProfile
+from nemutator_agent.profiler.remarks import off_cpu_remarks, remarks
 
 RAW = RawProfile(
     hz=100, started_at=0, seconds=10, rows=(), recorded=1000, lost={}, cpu_seconds=10.0
@@ -44,3 +44,16 @@ def test_a_quiet_process_is_compared_with_its_account_too() -> None:
 @pytest.mark.parametrize("recorded", [25, 44, 62])
 def test_what_chance_does_to_few_samples_is_not_remarked_on(recorded: int) -> None:
     assert remarks(replace(RAW, hz=199, recorded=recorded, cpu_seconds=0.22), truncated=0) == ()
+
+
+def test_time_off_the_cpu_is_commented() -> None:
+    waits = replace(RAW, hz=NANOSECONDS, recorded=5 * NANOSECONDS)
+    assert off_cpu_remarks(waits, truncated=0, untimed=0) == ()
+    short = replace(waits, lost={"stacks_full": NANOSECONDS // 2})
+    assert off_cpu_remarks(short, truncated=NANOSECONDS, untimed=1) == (
+        "1.0 s are of stacks deeper than 127 frames: their roots are cut off",
+        "0.50 s are lost: stacks full",
+        "1 waits were not timed: too many threads were blocked at once",
+    )
+    (said,) = off_cpu_remarks(replace(waits, recorded=0), truncated=0, untimed=0)
+    assert said.startswith("no thread was blocked that had run before")

@@ -42,6 +42,7 @@ class Agent:
 
     link: MemoryLink = field(default_factory=MemoryLink)
     sampler: MemorySampler = field(default_factory=lambda: MemorySampler({7: ROWS}))
+    off_cpu: MemorySampler = field(default_factory=lambda: MemorySampler({7: ROWS[:1]}))
     go_texts: MemoryGoTexts = field(default_factory=lambda: MemoryGoTexts({7: (0x10, 0x30)}))
     symboliser: HexSymboliser = field(default_factory=HexSymboliser)
     clock: ManualClock = field(default_factory=ManualClock)
@@ -58,6 +59,7 @@ class Agent:
             self.link,
             self.targets,
             self.sampler,
+            self.off_cpu,
             self.go_texts,
             self.symboliser,
             self.heaps,
@@ -334,3 +336,30 @@ async def test_a_heap_that_is_too_large_is_refused() -> None:
     large = HeapReading(bytes(LARGEST_PROFILE_BYTES + 1), 1, (), 0.0)
     refused = await Agent(heaps=MemoryHeaps(large)).outcome(HEAP)
     assert "more than" in refused.reason
+
+
+OFF_CPU = ProfileRequest(id="o1", target=TARGET, seconds=10, hz=0, measure="off-cpu")
+
+
+async def test_time_off_the_cpu_is_timed_and_not_sampled() -> None:
+    agent = Agent()
+    agent.off_cpu.lost = {"stacks_full": 2_000_000_000}
+    agent.off_cpu.untimed = 3
+    done = await agent.outcome(OFF_CPU, after_s=10)
+    assert (done.state, done.seconds, done.hz, done.recorded) == ("done", 10, 0, 400)
+    assert done.lost == {"stacks_full": 2_000_000_000}
+    assert done.notes == (
+        "2.0 s are lost: stacks full",
+        "3 waits were not timed: too many threads were blocked at once",
+        "names are numbers",
+    )
+    assert agent.off_cpu.started == [(TargetSelection("process", 7), 0, {7: (0x10, 0x30)})]
+    assert agent.sampler.started == []
+    (raw,) = agent.symboliser.seen
+    assert raw.is_off_cpu
+    assert agent.meter.value(names.PROFILE_SAMPLES, result="recorded") == 0
+
+
+async def test_time_off_the_cpu_has_the_same_limit_of_seconds() -> None:
+    refused = await Agent().outcome(replace(OFF_CPU, seconds=61))
+    assert "this node makes no profile of 61 s" in refused.reason

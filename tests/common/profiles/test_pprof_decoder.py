@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.profiles import pprof_decoder
-from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode, decode_heap
+from nemutator_common.profiles.pprof_decoder import (
+    MalformedProfileError,
+    decode,
+    decode_heap,
+    decode_off_cpu,
+)
 from nemutator_common.profiles.pprof_encoder import encode
 from nemutator_common.profiles.pprof_messages import messages
 
@@ -18,7 +23,7 @@ RAW = gzip.decompress(TRUE)
 
 
 def read(raw: bytes) -> None:
-    for one in (decode, decode_heap):
+    for one in (decode, decode_heap, decode_off_cpu):
         with contextlib.suppress(MalformedProfileError):
             one(gzip.compress(raw))
 

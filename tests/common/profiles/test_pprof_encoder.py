@@ -2,9 +2,22 @@ import dataclasses
 import gzip
 from typing import Any
 
+import pytest
 from nemutator_common.profiles.heap import Allocated, HeapProfile
-from nemutator_common.profiles.model import Binary, Frame, FrameTable, Profile
-from nemutator_common.profiles.pprof_encoder import HEAP_VALUES, encode, encode_heap
+from nemutator_common.profiles.model import Binary, Frame, FrameTable, Profile, Weighed
+from nemutator_common.profiles.pprof_decoder import (
+    MalformedProfileError,
+    decode,
+    decode_any,
+    decode_off_cpu,
+)
+from nemutator_common.profiles.pprof_encoder import (
+    HEAP_VALUES,
+    OFF_CPU,
+    encode,
+    encode_heap,
+    encode_nanoseconds,
+)
 from nemutator_common.profiles.pprof_messages import messages
 
 from tests.common.profiles.made import KERNEL, MAIN, small
@@ -140,3 +153,28 @@ def test_a_heap_has_the_values_that_go_itself_writes() -> None:
     assert list(sample.value) == [4, 400, 3, 300]
     assert (texts[written.period_type.type], written.period) == ("space", 512)
     assert texts[written.default_sample_type] == "inuse_space"
+
+
+WAITS = Weighed(
+    frames=(MAIN,), stacks=(((0,), 7_000_000_000),), unit="nanoseconds", started_at=2.0,
+    notes=("idle",), labels={"pod": "x"},
+)  # fmt: skip
+
+
+def test_time_off_the_cpu_comes_back_as_it_was() -> None:
+    content = encode_nanoseconds(WAITS, seconds=10.0, kind=OFF_CPU)
+    back = decode_off_cpu(content)
+    (((frame,), time),) = back.stacks
+    assert (back.frames[frame].function, time) == (MAIN.function, 7_000_000_000)
+    assert (back.unit, back.started_at) == ("nanoseconds", 2.0)
+    assert (back.notes, back.labels) == (("idle",), {"pod": "x"})
+    assert decode_any(gzip.decompress(content)) == back
+
+
+def test_time_off_the_cpu_is_taken_for_nothing_else() -> None:
+    content = encode_nanoseconds(WAITS, seconds=10.0, kind=OFF_CPU)
+    with pytest.raises(MalformedProfileError, match="of time off the CPU"):
+        decode(content)
+    for other in (encode(small()), encode_nanoseconds(WAITS, seconds=10.0)):
+        with pytest.raises(MalformedProfileError, match="is not of time off the CPU"):
+            decode_off_cpu(other)

@@ -9,7 +9,7 @@ from nemutator_common.errors import ExitCode
 from nemutator_common.profiles import pprof
 
 from tests.fakes.brains import StandingBrain, standing_brain
-from tests.fakes.profiles import heap_content
+from tests.fakes.profiles import heap_content, off_cpu_content
 from tests.fakes.profiling_agents import FakeAgent
 
 
@@ -72,6 +72,26 @@ async def test_a_heap_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
         assert file.read_text() == f"main.keep {3 << 20}\n"
         async with brain.local.get(f"/api/v1/profiles/{request.id}/flamegraph") as answer:
             assert '"unit":"bytes"' in await answer.text()
+
+
+async def test_time_off_the_cpu_is_asked_for_shown_and_drawn(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        async with asyncio.TaskGroup() as group:
+            ran = group.create_task(
+                nemutator(brain, "profile", "pid:123", "--off-cpu", "--seconds", "5")
+            )
+            [request] = await agent.requests(wait_s=20)
+            assert (request.measure, request.seconds, request.hz) == ("off-cpu", 5.0, 0)
+            waits = {"pprof": off_cpu_content(), "recorded": 2 * 10**9, "seconds": 5.0, "hz": 0}
+            await agent.report(request, "done", **waits)
+        found = ran.result()
+        assert found.code == ExitCode.OK, found.stderr
+        assert "pid 123 on n1: blocked for 2.000 s in 5.0 s" in found.stdout
+        assert "main.wait" in found.stdout
+        async with brain.local.get(f"/api/v1/profiles/{request.id}/flamegraph") as answer:
+            assert '"unit":"nanoseconds"' in await answer.text()
 
 
 async def test_a_cpu_profile_is_not_taken_for_a_heap(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from tests.fakes.profiles import NOW, profile
         ("cpu 10s", AnnotationRequest(10.0, 99)),
         ("cpu 300s at=999hz id=a-1", AnnotationRequest(300.0, 999)),
         ("  cpu   at=1hz\t1s ", AnnotationRequest(1.0, 1)),
+        ("off-cpu", AnnotationRequest(30.0, 0, "off-cpu")),
+        ("off-cpu id=3 10s", AnnotationRequest(10.0, 0, "off-cpu")),
         ("heap", AnnotationRequest(0.0, 0, "heap")),
         ("heap id=2", AnnotationRequest(0.0, 0, "heap")),
     ],
@@ -36,7 +38,7 @@ def test_a_request_is_understood(text: str, wanted: AnnotationRequest) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "heap 30s", "heap id=1 id=2", "heap at=99hz", "cpu heap", "CPU 30s", "cpu 30", "cpu 0s", "cpu 601s", "cpu 30s 40s", "cpu at=0hz",
+        "", "off-cpu at=99hz", "off-cpu 0s", "cpu off-cpu", "heap 30s", "heap id=1 id=2", "heap at=99hz", "cpu heap", "CPU 30s", "cpu 30", "cpu 0s", "cpu 601s", "cpu 30s 40s", "cpu at=0hz",
         "cpu at=1000hz", "cpu at=99", "cpu id=", "cpu id=a id=b", "cpu 30s; rm", "cpu 3\u0660s",
         "cpu " + "x" * 300, "30s cpu",
     ],

@@ -136,3 +136,11 @@ def test_a_heap_is_read_once_whatever_seconds_are_sent() -> None:
     assert (asked.measure, asked.seconds, asked.hz) == ("heap", 0.0, 0)
     with pytest.raises(InvalidProfileRequestError):
         decode(json.dumps(body | {"measure": "threads"}).encode())
+
+
+def test_time_off_the_cpu_has_seconds_and_no_rate() -> None:
+    body = {"target": {"kind": "pid", "value": "1"}, "measure": "off-cpu", "seconds": 9, "hz": -1}
+    asked = decode(json.dumps(body).encode())
+    assert (asked.measure, asked.seconds, asked.hz) == ("off-cpu", 9.0, 0)
+    with pytest.raises(InvalidProfileRequestError, match="seconds"):
+        decode(json.dumps(body | {"seconds": 0.5}).encode())

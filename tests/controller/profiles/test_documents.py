@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.heap import HeapProfile
-from nemutator_common.profiles.model import Profile
+from nemutator_common.profiles.model import Profile, Weighed
 from nemutator_controller.profiles.documents import decoded, list_document, profile_document
 
-from tests.fakes.profiles import NOW, POD, content, heap_content, profile
+from tests.fakes.profiles import NOW, POD, content, heap_content, off_cpu_content, profile
 
 
 def test_a_profile_is_shown_with_its_link_once_it_is_done() -> None:
@@ -37,6 +37,7 @@ def test_a_list_keeps_its_order() -> None:
 def test_a_profile_is_read_as_what_it_was_asked_for() -> None:
     assert isinstance(decoded(heap_content(), "heap"), HeapProfile)
     assert isinstance(decoded(content(), "cpu"), Profile)
+    assert isinstance(decoded(off_cpu_content(), "off-cpu"), Weighed)
     with pytest.raises(pprof.MalformedProfileError):
         decoded(content(), "heap")
     with pytest.raises(pprof.MalformedProfileError):

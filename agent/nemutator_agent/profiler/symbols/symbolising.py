@@ -26,6 +26,7 @@ from nemutator_agent.inspection.failures import (
 )
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram, Task
+from nemutator_agent.profiler.symbols.blocked_profile import blocked
 from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
 from nemutator_agent.profiler.symbols.keeping import KeptPrograms
 from nemutator_agent.profiler.symbols.learnt_names import LearntFile, LearntNames, LearntPlace
@@ -137,6 +138,10 @@ class WorkerSymboliser:
                 # Otherwise it would keep its memory until the next profile, which may never come.
                 self.worker.stop()
         profile = assembled(raw, session.names, notes=self._notes(session), labels={})
+        if raw.is_off_cpu:
+            waits = blocked(profile)
+            content = pprof.encode_nanoseconds(waits, seconds=raw.seconds, kind=pprof.OFF_CPU)
+            return content, waits.notes
         return pprof.encode(profile), profile.notes
 
     async def named(

@@ -5,8 +5,9 @@ const isDifference = profile.difference !== undefined;
 const number = new Intl.NumberFormat("en");
 const seconds = (value) => `${value.toFixed(2)} s`;
 const mebibytes = (value) => `${(value / 2 ** 20).toFixed(2)} MiB`;
+const UNITS = { bytes: mebibytes, nanoseconds: (value) => seconds(value / 1e9) };
 const amount = (value) =>
-  profile.unit === "bytes" ? mebibytes(value) : `${number.format(value)} ${profile.unit}`;
+  Object.hasOwn(UNITS, profile.unit) ? UNITS[profile.unit](value) : `${number.format(value)} ${profile.unit}`;
 const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : "±"}${amount(Math.abs(value))}`;
 const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(2)} %` : "0 %");
 

@@ -44,19 +44,26 @@ const GRADES = {
 const state = (word, why, text = word.replace("_", " ")) =>
   cell(text, { grade: GRADES[word] ?? "none", title: why && visible(why) });
 
+function measured({ measure, seconds, hz }) {
+  if (measure === "heap") return "heap";
+  const length = `${Number(seconds.toFixed(1))} s`;
+  return measure === "off-cpu" ? `${length} off the CPU` : `${length} at ${hz} Hz`;
+}
+
 const profiles = {
   title: "Profiles",
   about:
-    "Flame graphs of what programs do with their CPU time, and of the memory that programs of Go use. A pod is also profiled when its annotation nemutator.io/profile asks for it.",
+    "Flame graphs of what programs do with their CPU time, of what they wait for in the kernel, and of the memory that programs of Go use. A pod is also profiled when its annotation nemutator.io/profile asks for it.",
   empty: "No profile has been asked for yet.",
   path: "/api/v1/profiles",
   columns: ["Of", "State", "Asked", "What", "Samples", "Lost", "Names and notes"],
   acts: true,
   row: (profile, now) => {
     const lost = Object.entries(profile.lost ?? {});
-    const losses = lost.map(([reason, count]) => `${reason} ${count}`).join(", ");
+    const weighed = (count) => (profile.measure === "off-cpu" ? `${(count / 1e9).toFixed(2)} s` : String(count));
+    const losses = lost.map(([reason, count]) => `${reason} ${weighed(count)}`).join(", ");
     const account =
-      profile.cpu_seconds == null
+      profile.cpu_seconds == null || (profile.measure ?? "cpu") !== "cpu"
         ? ""
         : `the kernel's own account: ${profile.cpu_seconds.toFixed(2)} s of CPU; ` +
           `samples say ${(profile.recorded / profile.hz).toFixed(2)} s`;
@@ -66,8 +73,8 @@ const profiles = {
         cell(profile.title),
         state(profile.state, profile.reason, progress(profile)),
         ago(profile.asked_at, now),
-        cell(profile.measure === "heap" ? "heap" : `${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
-        cell(profile.state === "done" || profile.recorded > 0 ? String(profile.recorded) : "", { title: account }),
+        cell(measured(profile)),
+        cell(profile.state === "done" || profile.recorded > 0 ? weighed(profile.recorded) : "", { title: account }),
         cell(profile.state === "done" ? losses || "0" : ""),
         lines(
           profile.reason,

@@ -63,10 +63,11 @@ function move(event, index) {
   wanted.focus();
 }
 
-/** Ask for a profile of *wanted*, of its CPU time or its heap; the answer is shown beside the form. */
+/** Ask for a profile of *wanted*, of its CPU time, of what it waits for or of its heap; the answer is shown beside the form. */
 async function ask(wanted, measure) {
-  const sampled = { seconds: Number(byId("ask").elements.seconds.value), hz: 99 };
-  const question = { target: wanted, ...(measure === "heap" ? { measure } : sampled) };
+  const seconds = Number(byId("ask").elements.seconds.value);
+  const questions = { heap: { measure }, "off-cpu": { measure, seconds } };
+  const question = { target: wanted, ...(questions[measure] ?? { seconds, hz: 99 }) };
   text(byId("ask-answer"), "…");
   text(byId("ask-answer"), await outcome(brain.post("/api/v1/profiles", question), () => "asked for"));
 }
