@@ -10,6 +10,7 @@ from typing import TextIO
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
+from nemutator_common.repeated_lines import RepeatedLine, RepeatingFormatter, RepeatsLines
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +22,7 @@ LAST_LINES_S = 2.0
 """How long the end of a process may wait until its last lines are written."""
 
 
-class LogQueue(logging.Handler):
+class LogQueue(RepeatsLines):
     """Writes lines to *stream* in a thread of its own. While nobody reads them *most* characters wait;
     further lines are dropped and counted, and a line says so when somebody reads again."""
 
@@ -51,13 +52,26 @@ class LogQueue(logging.Handler):
         except Exception:  # noqa: BLE001 - as each handler does: a line may not end what logs it
             self.handleError(record)
             return
+        self._put(line)
+
+    def repeat(self, line: RepeatedLine) -> bool:
+        formatter = self.formatter
+        again = formatter.format_again(line) if isinstance(formatter, RepeatingFormatter) else None
+        if again is not None:
+            self._put(again + "\n")
+        return again is not None
+
+    def _put(self, line: str) -> None:
+        """Add *line*, which has its end."""
         with self._changed:
             if self._characters + len(line) > self._most:
                 self._drop()
                 return
             self._lines.append(line)
             self._characters += len(line)
-            self._changed.notify_all()
+            if len(self._lines) == 1:
+                # Else the thread knows already: it waits for a first line only.
+                self._changed.notify_all()
 
     def flush(self) -> None:
         """Return when all lines are written, or when that takes too long."""

@@ -23,6 +23,7 @@ from typing import Any, TextIO
 from nemutator_common import names
 from nemutator_common.log_queue import LogQueue
 from nemutator_common.meters import Meter
+from nemutator_common.repeated_lines import RepeatedLine, RepeatingFormatter
 from nemutator_common.settings import LogFormat, LogLevel
 
 LONGEST_VALUE = 2_000
@@ -43,7 +44,8 @@ class _Bound:
         self._keys = keys
 
     def __enter__(self) -> None:
-        self._token = _bound.set({**_bound.get(), **self._keys})
+        outer = _bound.get()
+        self._token = _bound.set({**outer, **self._keys} if outer else self._keys)
 
     def __exit__(self, *_: object) -> None:
         _bound.reset(self._token)
@@ -87,7 +89,7 @@ def flush() -> None:
         handler.flush()
 
 
-class JsonFormatter(logging.Formatter):
+class JsonFormatter(RepeatingFormatter):
     """Writes one JSON object per line: fixed keys first, then bound keys, then the line's own."""
 
     def __init__(self, role: str) -> None:
@@ -97,15 +99,39 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
             "time": _timestamp(record.created),
-            "level": record.levelname.lower(),
-            "event": _shortened(record.getMessage()),
-            names.ROLE: self._role,
-            "logger": record.name,
+            **self._head(record),
             **_keys(record),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return _encode(line)
+
+    def format_again(self, line: RepeatedLine) -> str | None:
+        bound = _bound.get()
+        if not line.keys.keys().isdisjoint(bound):
+            return None
+        if line.made is None or line.made[0] is not self:
+            line.made = (self, *self._parts(line))
+        _, before, behind = line.made
+        between = "".join(
+            f', "{key}": {_encode(_shortened(value))}' for key, value in bound.items()
+        )
+        return f'{{"time": "{_timestamp(time.time())}", {before}{between}{behind}'
+
+    def _parts(self, line: RepeatedLine) -> tuple[str, str]:
+        """What is before the bound keys, and what is behind them."""
+        record = line.log.makeRecord(line.log.name, line.level, "", 0, line.event, (), None)
+        keys = {str(key): _shortened(value) for key, value in line.keys.items()}
+        behind = f", {_encode(keys)[1:]}" if keys else "}"
+        return _encode(self._head(record))[1:-1], behind
+
+    def _head(self, record: logging.LogRecord) -> dict[str, object]:
+        return {
+            "level": record.levelname.lower(),
+            "event": _shortened(record.getMessage()),
+            names.ROLE: self._role,
+            "logger": record.name,
+        }
 
 
 class TextFormatter(logging.Formatter):

@@ -3,6 +3,7 @@
 The real one is in `serving/metrics.py`; `tests/fakes/meters.py` has one that a test can read.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 from nemutator_common.names import Metric
@@ -16,6 +17,18 @@ class Meter(Protocol):
     def gauge(self, metric: Metric, value: float, /, **labels: str) -> None: ...
 
     def observe(self, metric: Metric, value: float, /, **labels: str) -> None: ...
+
+    def counter(self, metric: Metric, /, **labels: str) -> Callable[[], None]:
+        """What counts one in this series, for those who count with each request."""
+        ...
+
+    def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
+        """The same for a gauge."""
+        ...
+
+    def observer(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
+        """The same for a histogram."""
+        ...
 
 
 class ScrapedMeter(Meter, Protocol):

@@ -32,6 +32,18 @@ class MemoryMeter:
         self._observed[_series(metric, "histogram", labels)].append(value)
         self._changed()
 
+    def counter(self, metric: Metric, /, **labels: str) -> Callable[[], None]:
+        _series(metric, "counter", labels)
+        return lambda: self.count(metric, **labels)
+
+    def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
+        _series(metric, "gauge", labels)
+        return lambda value: self.gauge(metric, value, **labels)
+
+    def observer(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
+        _series(metric, "histogram", labels)
+        return lambda value: self.observe(metric, value, **labels)
+
     def exposition(self) -> bytes:
         lines = (f"{metric.name} {value}\n" for (metric, _), value in self._values.items())
         return "".join(lines).encode()

@@ -1,5 +1,6 @@
 """Who calls a socket of the credentials process, and who listens to its audit."""
 
+import msgspec
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError, Step
 from nemutator_agent.publications import PublishedPod
@@ -43,6 +44,11 @@ class RecordedGrants:
         self.all: list[Grant] = []
 
     def put(self, grant: Grant) -> None:
+        self.all.append(grant)
+
+    def put_encoded(self, record: bytes, *, source: str) -> None:
+        grant = msgspec.json.decode(record, type=Grant)
+        assert source == (grant.pod_uid or grant.caller)
         self.all.append(grant)
 
     def of(self, operation: str) -> list[str]:

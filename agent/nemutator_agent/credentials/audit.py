@@ -4,11 +4,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache, partial
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
+import msgspec
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.path_digests import path_digest
+from nemutator_common.repeated_lines import RepeatedLine
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant, GrantOperation
 
@@ -23,6 +25,11 @@ Result = Literal["granted", "denied", "failed"]
 
 MOST_DIGESTS = 4096
 """Paths whose digests are remembered, those that were read last: a node reads the same ones on and on."""
+
+MOST_REPEATED = 2048
+MOST_KEPT = 512
+"""Records of which all but the time is kept, those that were made last; and the characters that callers
+choose of one of them: some 4 MiB at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +57,37 @@ def subject_of(pod: PublishedPod) -> AuditSubject:
     )
 
 
+class _Of(NamedTuple):
+    """All of a record but its times."""
+
+    subject: AuditSubject
+    operation: Operation
+    result: Result
+    secret: str
+    path: str
+    role: str
+    reason: str
+    version: int | None
+    cached: bool
+
+
+class _Repeated:
+    """A record that is made again and again."""
+
+    __slots__ = ("_behind", "_source", "line")
+
+    def __init__(self, grant: Grant, line: RepeatedLine) -> None:
+        self._behind = msgspec.json.encode(grant).removeprefix(_UNTIMED)
+        self._source = grant.pod_uid or grant.caller
+        self.line = line
+
+    def put(self, sink: GrantSink, now: float) -> None:
+        sink.put_encoded(b'{"at":%b%b' % (repr(now).encode(), self._behind), source=self._source)
+
+
+_UNTIMED = b'{"at":0.0'
+
+
 @dataclass(eq=False, slots=True)
 class Audit:
     """Records paths as digests with *key*, which show that two paths are equal, and no more.
@@ -64,9 +102,11 @@ class Audit:
     node: str
     key: Secret
     _digest: Callable[[str], str] = field(init=False)
+    _repeated: Callable[[_Of], _Repeated] = field(init=False)
 
     def __post_init__(self) -> None:
         self._digest = lru_cache(MOST_DIGESTS)(partial(path_digest, self.key))
+        self._repeated = lru_cache(MOST_REPEATED)(self._made)
 
     def record(
         self,
@@ -85,34 +125,53 @@ class Audit:
         lasts_s: float | None = None,
     ) -> None:
         now = self.clock.now()
-        grant = Grant(
-            at=now,
+        made = _Of(of, operation, result, secret, path, role, reason, version, cached)
+        if lasts_s is None and len(of.caller) + len(secret) + len(path) <= MOST_KEPT:
+            known = self._repeated(made)
+            known.put(self.sink, now)
+            known.line.log_again()
+            return
+        grant = self._grant(made, now, None if lasts_s is None else now + lasts_s)
+        self.sink.put(grant)
+        _line(grant).log_again()
+
+    def _made(self, of: _Of) -> _Repeated:
+        grant = self._grant(of, 0.0, None)
+        return _Repeated(grant, _line(grant))
+
+    def _grant(self, made: _Of, at: float, expires_at: float | None) -> Grant:
+        of = made.subject
+        return Grant(
+            at=at,
             node=self.node,
             namespace=fit(of.namespace),
             pod=fit(of.pod),
             pod_uid=fit(of.pod_uid),
             service_account=fit(of.service_account),
             caller=fit(of.caller),
-            operation=operation,
-            secret=fit(secret),
+            operation=made.operation,
+            secret=fit(made.secret),
             # What a certificate was issued for is no part of where it comes from.
-            path_digest=self._digest(path.partition("?")[0]) if path else "",
-            version=version,
-            cached=cached,
-            result=result,
-            reason=fit(reason),
-            role=fit(role),
-            expires_at=None if lasts_s is None else now + lasts_s,
+            path_digest=self._digest(made.path.partition("?")[0]) if made.path else "",
+            version=made.version,
+            cached=made.cached,
+            result=made.result,
+            reason=fit(made.reason),
+            role=fit(made.role),
+            expires_at=expires_at,
         )
-        self.sink.put(grant)
-        line: dict[names.Key, object] = {
-            names.OPERATION: operation,
-            names.RESULT: result,
-            names.POD: f"{grant.namespace}/{grant.pod}" if grant.pod else grant.caller,
-            names.POD_UID: grant.pod_uid,
-            names.SECRET_NAME: grant.secret,
-            names.CACHED: cached,
-        }
-        if reason:
-            line[names.REASON] = grant.reason
-        log.log(logging.INFO if result == "granted" else logging.WARNING, "grant", line)
+
+
+def _line(grant: Grant) -> RepeatedLine:
+    line: dict[names.Key, object] = {
+        names.OPERATION: grant.operation,
+        names.RESULT: grant.result,
+        names.POD: f"{grant.namespace}/{grant.pod}" if grant.pod else grant.caller,
+        names.POD_UID: grant.pod_uid,
+        names.SECRET_NAME: grant.secret,
+        names.CACHED: grant.cached,
+    }
+    if grant.reason:
+        line[names.REASON] = grant.reason
+    level = logging.INFO if grant.result == "granted" else logging.WARNING
+    return RepeatedLine(log, level, "grant", line)

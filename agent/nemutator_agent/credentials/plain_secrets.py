@@ -33,5 +33,7 @@ class PlainSecrets:
         if secret is None:
             return None
         body, content_type, marks = shown(secret, raw=raw)
-        headers = "".join(f"{name}: {value}\r\n" for name, value in marks.items())
-        return PlainAnswer(body, content_type, f"{_UNCACHED}{headers}")
+        headers = _UNCACHED
+        for key, value in marks.items():
+            headers += f"{key}: {value}\r\n"
+        return PlainAnswer(body, content_type, headers)

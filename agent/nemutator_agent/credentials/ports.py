@@ -93,6 +93,10 @@ class GrantSink(Protocol):
 
     def put(self, grant: Grant) -> None: ...
 
+    def put_encoded(self, record: bytes, *, source: str) -> None:
+        """The same, of a grant as it goes over the wire; *source* is the pod's uid, or the caller."""
+        ...
+
 
 class FileFolder(Protocol):
     """A folder with a file for each of some secrets. What changes it may raise an `OperatorError`."""

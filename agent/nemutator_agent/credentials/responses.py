@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -19,8 +18,7 @@ LONGEST_STRING = 128 << 10
 """Linux gives a program no longer string, name and zero byte included: MAX_ARG_STRLEN."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretResponse:
+class SecretResponse(NamedTuple):
     name: str
     read: Callable[[], Secret]
     """Makes the value when its turn comes: those that wait for theirs share what it is made of."""

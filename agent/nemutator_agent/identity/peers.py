@@ -91,15 +91,24 @@ class Peer:
         self._started: int | None = None
         self._cgroup: int | None = None
         """An open file of it, which the kernel fills anew at each reading."""
+        self._seen: tuple[bytes, str | None, bool] | None = None
+        self._facts: ProcessFacts | None = None
+        """Made of what was seen last."""
 
     def facts(self, *, program: bool = True) -> ProcessFacts:
         """What the kernel shows of the process now; AttestationError when it has ended."""
         proven = self._by_kernel or self._connected_itself()
-        cgroup = self._read_cgroup().decode("utf-8", "surrogateescape")
+        cgroup = self._read_cgroup()
         executable = self._executable() if program else None
         if not self._is_alive():
             raise AttestationError("alive", "the process that connected has ended")
-        return ProcessFacts(cgroup, self._started, executable, proven=proven)
+        # All is read anew, and only what it means is kept: a process asks often, and moves seldom.
+        seen = (cgroup, executable, proven)
+        if self._facts is None or seen != self._seen:
+            text = cgroup.decode("utf-8", "surrogateescape")
+            self._facts = ProcessFacts(text, self._started, executable, proven=proven)
+            self._seen = seen
+        return self._facts
 
     def close(self) -> None:
         for fd in (self._hold, self._cgroup):

@@ -166,11 +166,11 @@ class Connection(web.RequestHandler):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        is_at_rest = self._state.is_at_rest
+        if self._plain is not None and self._answered(data, self._plain):
+            return
         match self._state.received(data, self._loop.time()):
             case None:
-                if not self._answered(data, is_at_rest=is_at_rest):
-                    self._parse(data)
+                self._parse(data)
                 self._watch()
             case DropReason.HEAD_TOO_LARGE:
                 self._refuse_head()
@@ -186,20 +186,23 @@ class Connection(web.RequestHandler):
         if not self._busy:
             self._gone(self)
 
-    def _answered(self, data: bytes, *, is_at_rest: bool) -> bool:
+    def _answered(self, data: bytes, plain: PlainPath) -> bool:
         """Answer a plain request at once, if nothing is under way and nothing waits to be sent."""
-        request = parse_plain(data) if self._plain is not None else None
-        if self._plain is None or request is None:
+        request = parse_plain(data) if len(data) <= self._limits.head_bytes else None
+        if request is None:
             self._plain = None
             return False
         wire = self._wire
-        if not is_at_rest or self.draining or wire is None or wire.get_write_buffer_size():
+        if not self._state.is_at_rest or self.draining:
             return False
-        answer = self._plain.answer(request, self.accepted_peer, self.peer)
+        if wire is None or wire.get_write_buffer_size():
+            return False
+        answer = plain.answer(request, self.accepted_peer, self.peer)
         if answer is None:
             return False
         wire.write(answer)
         self._state.ended(self._loop.time(), keep=True)
+        self._watch()
         return True
 
     def _parse(self, data: bytes) -> None:

@@ -1,5 +1,6 @@
 """The metrics of this process, for Prometheus to scrape."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from prometheus_client import (
@@ -43,6 +44,15 @@ class Metrics:
 
     def observe(self, metric: Metric, value: float, /, **labels: str) -> None:
         self._child(metric, Histogram, labels).observe(value)
+
+    def counter(self, metric: Metric, /, **labels: str) -> Callable[[], None]:
+        return self._child(metric, Counter, labels).inc
+
+    def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
+        return self._child(metric, Gauge, labels).set
+
+    def observer(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
+        return self._child(metric, Histogram, labels).observe
 
     def exposition(self) -> bytes:
         return generate_latest(self._registry)

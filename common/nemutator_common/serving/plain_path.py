@@ -16,7 +16,7 @@ from nemutator_common import logs, names
 from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.plain_requests import PlainRequest
 from nemutator_common.serving.request_names import next_request_name
-from nemutator_common.serving.traffic import ServedRequest, Traffic
+from nemutator_common.serving.traffic import Traffic
 
 log = logging.getLogger(__name__)
 
@@ -53,29 +53,26 @@ class PlainPath:
             if answer is None:
                 return None
             written = _written(answer)
-            self.traffic.answered(
-                ServedRequest(
-                    method="GET",
-                    path=request.path,
-                    status=200,
-                    body_bytes=len(answer.body),
-                    seconds=time.monotonic() - started,
-                    peer=peer,
-                    routine=True,
-                )
-            )
+            seconds = time.monotonic() - started
+            self.traffic.answered_plainly(request.path, answer.body, seconds, peer)
         return written
 
 
 def _written(answer: PlainAnswer) -> bytes:
-    head = (
-        f"HTTP/1.1 200 OK\r\n{answer.headers}Content-Type: {answer.content_type}\r\n"
-        f"Server: {names.PREFIX}\r\nContent-Length: {len(answer.body)}\r\n"
-        f"Date: {_date(int(time.time()))}\r\n\r\n"
-    )
-    return head.encode("ascii") + answer.body
+    head = _head(answer.headers, answer.content_type)
+    date = _date(int(time.time()))
+    return b"%b%d%b%b" % (head, len(answer.body), date, answer.body)
+
+
+@lru_cache(maxsize=64)
+def _head(headers: str, content_type: str) -> bytes:
+    return (
+        f"HTTP/1.1 200 OK\r\n{headers}Content-Type: {content_type}\r\n"
+        f"Server: {names.PREFIX}\r\nContent-Length: "
+    ).encode("ascii")
 
 
 @lru_cache(maxsize=2)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
+def _date(second: int) -> bytes:
+    """The end of the head."""
+    return f"\r\nDate: {formatdate(second, usegmt=True)}\r\n\r\n".encode("ascii")

@@ -38,6 +38,10 @@ class Traffic:
         self._listener = listener
         self._meter = meter
         self._open = 0
+        self._gets = meter.counter(
+            names.HTTP_REQUESTS, listener=listener, method="GET", status="200"
+        )
+        self._seconds = meter.observer(names.HTTP_REQUEST_SECONDS, listener=listener)
 
     def opened(self, connections: int) -> None:
         """This many more connections are open now; fewer when negative."""
@@ -49,6 +53,14 @@ class Traffic:
             names.HTTP_CONNECTIONS_DROPPED, listener=self._listener, reason=reason.value
         )
 
+    def answered_plainly(self, path: str, body: bytes, seconds: float, peer: str) -> None:
+        """`answered`, of a plain request, which is a GET, and has a routine answer with status 200."""
+        self._gets()
+        self._seconds(seconds)
+        if log.isEnabledFor(logging.DEBUG):
+            request = ServedRequest("GET", path, 200, len(body), seconds, peer, routine=True)
+            self._log(request, logging.DEBUG)
+
     def answered(self, request: ServedRequest) -> None:
         self._meter.count(
             names.HTTP_REQUESTS,
@@ -57,10 +69,12 @@ class Traffic:
             method=request.method if request.method in _METHODS else "other",
             status=str(request.status),
         )
-        self._meter.observe(names.HTTP_REQUEST_SECONDS, request.seconds, listener=self._listener)
+        self._seconds(request.seconds)
         level = logging.DEBUG if request.routine and request.error is None else logging.INFO
-        if not log.isEnabledFor(level):
-            return
+        if log.isEnabledFor(level):
+            self._log(request, level)
+
+    def _log(self, request: ServedRequest, level: int) -> None:
         line: dict[names.Key, object] = {
             names.LISTENER: self._listener,
             names.METHOD: request.method,

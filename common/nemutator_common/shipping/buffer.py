@@ -1,5 +1,6 @@
 """Records that the brain does not have yet, in memory, within a bound."""
 
+import heapq
 from collections import defaultdict, deque
 from itertools import takewhile
 from typing import NamedTuple
@@ -10,6 +11,8 @@ _ENVELOPE_BYTES = 64
 """More than `{"seq":…,"report":…},` adds to a record, or a batch's head to its envelopes."""
 
 _HEAD_BYTES = 1024
+
+_MOST_STALE = 1024
 
 
 class _Waiting(NamedTuple):
@@ -31,6 +34,9 @@ class Buffer:
         self._numbers: defaultdict[str, deque[int]] = defaultdict(deque)
         """Of the records of each source, as they came."""
         self._bytes: defaultdict[str, int] = defaultdict(int)
+        self._by_size: list[tuple[int, str]] = []
+        """While the buffer is full, a heap of sources with their bytes as negative numbers. Those that had more
+        once may be in it, too."""
         self._last_seq = 0
         self.size_bytes = 0
         self.dropped = 0
@@ -53,9 +59,11 @@ class Buffer:
         self._numbers[source].append(self._last_seq)
         self._bytes[source] += len(record)
         self.size_bytes += len(record)
+        if self._by_size:
+            heapq.heappush(self._by_size, (-self._bytes[source], source))
         dropped = 0
         while len(self._waiting) > self._most or self.size_bytes > self._most_bytes:
-            self._drop_first_of(max(self._bytes, key=self._bytes.__getitem__))
+            self._drop_first_of(self._largest())
             dropped += 1
         self.dropped += dropped
         return dropped
@@ -71,10 +79,22 @@ class Buffer:
         return tuple(taken)
 
     def forget(self, *, up_to: int) -> None:
+        self._by_size.clear()
         # All numbers at once: to find a dict's first key again and again, Python walks over those
         # that were deleted before it.
         for seq in tuple(takewhile(lambda seq: seq <= up_to, self._waiting)):
             self._drop_first_of(self._waiting[seq].source)
+
+    def _largest(self) -> str:
+        """The source that has most bytes. To look at all of them with each record would take longer the more
+        pods there are, in the very hour in which the brain is away."""
+        heap = self._by_size
+        if not heap or len(heap) > _MOST_STALE + 2 * len(self._bytes):
+            heap[:] = [(-size, source) for source, size in self._bytes.items()]
+            heapq.heapify(heap)
+        while (current := self._bytes.get(heap[0][1], 0)) != -heap[0][0]:
+            heapq.heapreplace(heap, (-current, heap[0][1]))
+        return heap[0][1]
 
     def _drop_first_of(self, source: str) -> None:
         numbers = self._numbers[source]

@@ -7,6 +7,7 @@ queue, and their producers never wait.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -51,6 +52,7 @@ class Shipper:
     report_every_s: float = field(init=False, default=0.0)
     """The seconds that the brain wants between two reports of a node: more when many nodes report
     to it, and 0 until it has asked for any."""
+    _waiting: Callable[[float], None] = field(init=False)
     _filled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _failures: int = field(init=False, default=0)
     _resumed: bool = field(init=False, default=False)
@@ -58,6 +60,7 @@ class Shipper:
     _singly_up_to: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
+        self._waiting = self.process.meter.level(names.UPLINK_WAITING, stream=self.stream)
         self._fails("nothing accepted by the brain yet")
 
     def wake(self) -> None:
@@ -169,4 +172,4 @@ class Shipper:
             self.process.readiness.fail(PART, why)
 
     def _measure(self) -> None:
-        self.process.meter.gauge(names.UPLINK_WAITING, len(self.queue), stream=self.stream)
+        self._waiting(len(self.queue))

@@ -39,7 +39,11 @@ class MemoryStream(Generic[R]):
 
     def put(self, record: R) -> None:
         """Add *record*; this never waits and never fails."""
-        dropped = self.buffer.put(msgspec.json.encode(record), source=self.source(record))
+        self.put_encoded(msgspec.json.encode(record), source=self.source(record))
+
+    def put_encoded(self, record: bytes, *, source: str) -> None:
+        """Add a record as it goes over the wire."""
+        dropped = self.buffer.put(record, source=source)
         if dropped:
             self.shipper.process.meter.count(
                 names.UPLINK_DROPPED, dropped, stream=self.shipper.stream, reason="buffer_full"

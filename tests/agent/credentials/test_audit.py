@@ -1,10 +1,17 @@
 import logging
+from dataclasses import replace
 
 import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from nemutator_agent.credentials.audit import MOST_DIGESTS, Audit, AuditSubject, subject_of
+from nemutator_agent.credentials.audit import (
+    MOST_DIGESTS,
+    MOST_KEPT,
+    Audit,
+    AuditSubject,
+    subject_of,
+)
 from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_controller.grants.records import grants_of
@@ -56,9 +63,40 @@ def test_a_pod_that_asks_for_ever_new_paths_costs_others_one_digest_at_most() ->
     for number in range(MOST_DIGESTS):
         made.record(subject_of(POD), "read", "denied", path=f"secret/{number}")
     for _ in range(2):
-        made.record(subject_of(POD), "read", "granted", path="secret/a")
+        made.record(subject_of(POD), "renew", "granted", path="secret/a", lasts_s=60)
     first, second = (grant.path_digest for grant in grants.all[-2:])
     assert first is second
+
+
+@given(
+    path=st.text(max_size=MOST_KEPT + 9),
+    secret=st.text(max_size=9),
+    reason=st.sampled_from(["", "stale"]),
+    version=st.none() | st.integers(0, 9),
+    cached=st.booleans(),
+)
+def test_a_record_made_again_differs_in_its_time_alone(
+    path: str, secret: str, reason: str, version: int | None, cached: bool
+) -> None:
+    made, grants, clock = audit()
+    for _ in range(2):
+        made.record(
+            subject_of(POD),
+            "read",
+            "granted",
+            path=path,
+            secret=secret,
+            reason=reason,
+            version=version,
+            cached=cached,
+        )
+        clock.jump(61.25)
+    first, again = grants.all
+    assert again == replace(first, at=first.at + 61.25)
+    assert (first.version, first.cached, first.reason) == (version, cached, reason)
+    other, others, _ = audit()
+    other.record(subject_of(POD), "read", "granted", path="another")
+    assert (others.all[0].path_digest == first.path_digest) == (path == "another")
 
 
 @pytest.mark.parametrize(("result", "level"), [("granted", "INFO"), ("denied", "WARNING")])

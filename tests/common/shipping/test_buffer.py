@@ -1,3 +1,5 @@
+from collections import Counter
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,29 @@ def test_who_has_most_in_it_makes_room_and_nobody_else() -> None:
     waiting = [seq for seq, _ in buffer.first(most=99, most_bytes=1 << 20)]
     assert dropped == 92
     assert waiting == [1, 2, *range(95, 103)]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.integers(0, 40)), max_size=80))
+def test_it_is_always_the_greediest_who_makes_room(puts: list[tuple[str, int]]) -> None:
+    buffer = Buffer(most=12, most_bytes=1 << 20)
+    waiting: dict[int, tuple[str, int]] = {}
+    for source, size in puts:
+        if not size:
+            buffer.forget(up_to=buffer.last_seq - 5)
+            waiting = {seq: one for seq, one in waiting.items() if seq > buffer.last_seq - 5}
+            continue
+        dropped = buffer.put(b"x" * size, source=source)
+        waiting[buffer.last_seq] = (source, size)
+        left = {seq for seq, _ in buffer.first(most=99, most_bytes=1 << 20)}
+        gone = waiting.keys() - left
+        assert len(gone) == dropped <= 1
+        for seq in gone:
+            held: Counter[str] = Counter()
+            for of, its_size in waiting.values():
+                held[of] += its_size
+            assert held[waiting[seq][0]] == max(held.values())
+            del waiting[seq]
+        assert waiting.keys() == left
 
 
 @given(

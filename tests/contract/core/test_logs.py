@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from nemutator_common import logs, names
+from nemutator_common.repeated_lines import RepeatedLine
 from nemutator_common.secret import Secret
 from nemutator_common.settings import LogFormat, LogLevel
 
@@ -55,6 +56,36 @@ def test_a_json_line_has_the_event_and_its_keys() -> None:
         "process": "brain",
         "delay_s": 1.5,
     }
+
+
+@pytest.mark.parametrize("style", [LogFormat.JSON, LogFormat.TEXT])
+@pytest.mark.parametrize("bound", [{}, {names.REQUEST: 'a"b'}, {names.REASON: "x", names.COUNT: 7}])
+def test_a_line_that_is_logged_again_is_like_any_other(
+    style: LogFormat, bound: dict[names.Key, object]
+) -> None:
+    stream, log = configured(style), logging.getLogger("x")
+    keys = {names.REASON: "ü\n" * 2_000, names.PROCESS: Secret("hunter2"), names.CACHED: True}
+    line = RepeatedLine(log, logging.WARNING, "grant", keys)
+    with logs.bound(bound):
+        log.warning("grant", keys)
+        line.log_again()
+        line.log_again()
+    usual, first, again = (
+        [line.pop("time") and list(line.items()) for line in lines(stream)]
+        if style is LogFormat.JSON
+        else [line.partition(" ")[2] for line in written(stream).splitlines()]
+    )
+    assert usual == first == again
+
+
+def test_a_line_below_the_level_is_left_out_when_it_is_logged_again() -> None:
+    stream = configured(LogFormat.JSON, LogLevel.WARNING)
+    line = RepeatedLine(logging.getLogger("x"), logging.INFO, "grant", {})
+    line.log_again()
+    assert not written(stream)
+    stream = configured(LogFormat.JSON)
+    line.log_again()
+    assert [line["event"] for line in lines(stream)] == ["grant"]
 
 
 def test_lines_of_third_parties_come_out_in_the_same_shape() -> None:

@@ -30,6 +30,26 @@ def test_what_was_counted_is_shown(meter: ScrapedMeter) -> None:
     assert re.search(r"^nemutator_level 4(\.0)?$", shown, re.MULTILINE)
 
 
+def test_what_is_counted_often_is_the_same_series(meter: ScrapedMeter) -> None:
+    seen = meter.counter(SEEN, kind="cat")
+    seen()
+    meter.count(SEEN, kind="cat")
+    seen()
+    meter.observer(WAIT)(0.5)
+    meter.level(LEVEL)(4)
+    shown = meter.exposition().decode()
+    assert re.search(r'^nemutator_seen_total(\{kind="cat"\})? 3\.0$', shown, re.MULTILINE)
+    assert re.search(r"^nemutator_level 4(\.0)?$", shown, re.MULTILINE)
+    with pytest.raises(ValueError, match="nemutator_seen_total"):
+        meter.counter(SEEN, colour="red")
+    with pytest.raises(TypeError):
+        meter.counter(LEVEL)
+    with pytest.raises(TypeError):
+        meter.observer(LEVEL)
+    with pytest.raises(TypeError):
+        meter.level(WAIT)
+
+
 @pytest.mark.parametrize("labels", [{}, {"colour": "red"}, {"kind": "cat", "colour": "red"}])
 def test_labels_are_those_declared(meter: ScrapedMeter, labels: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="nemutator_seen_total"):

@@ -21,14 +21,16 @@ class FollowedSecrets:
     _seen: dict[tuple[str, Reference], bytes] = field(default_factory=dict, init=False)
     """Digests, by the name under which the pod has a value and the reference to it."""
 
-    def read(self, name: str, reference: Reference, document: Document) -> None:
-        """The pod is given a value out of *document* under *name*."""
+    def read(self, name: str, reference: Reference, document: Document) -> bool:
+        """The pod is given a value out of *document* under *name*; returns whether it was never before."""
         digest = document.digest(reference.key)
         if digest is None:
-            return
+            return True
         known = self._seen.get((name, reference))
+        if known == digest:
+            return False
         self._seen[name, reference] = digest
-        if known is not None and known != digest:
+        if known is not None:
             self.changes.announce(name, document.version)
             self.audit.record(
                 subject_of(self.session.account.pod),
@@ -39,6 +41,7 @@ class FollowedSecrets:
                 role=self.session.account.role,
                 version=document.version,
             )
+        return known is None
 
     def differs(self, path: str, document: Document) -> bool:
         return any(

@@ -225,8 +225,8 @@ class PodHandler:
 
     # --- both -----------------------------------------------------------------------------------
     def _follow(self, asked: _Asked, reading: Reading) -> None:
-        self._followed.read(asked.name, asked.reference, reading.document)
-        self.follow(asked.reference.path, self._followed)
+        if self._followed.read(asked.name, asked.reference, reading.document):
+            self.follow(asked.reference.path, self._followed)
 
     def _followed_environment(self) -> Mapping[str, Reference]:
         """A process keeps the variables that it was started with: only to a new pod a change means anything."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -51,8 +51,7 @@ STALE_WAIT_S = 1.0
 """A reader waits no longer for Vault where memory has an answer; the call goes on, for the next reader."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     document: Document
     cached: bool = False
     stale: bool = False
@@ -80,6 +79,7 @@ class Broker:
     _mounts: SingleFlight[EngineMount] = field(init=False)
     _leases: LeaseRenewals = field(init=False)
     _engines: EngineReads = field(init=False)
+    _cached: Callable[[], None] = field(init=False)
 
     def __post_init__(self) -> None:
         self._tokens = SessionTokens(
@@ -93,6 +93,7 @@ class Broker:
         )
         self._reads = SingleFlight("read from Vault", self.process.clock)
         self._mounts = SingleFlight("find a mount", self.process.clock)
+        self._cached = self.process.meter.counter(names.CREDENTIAL_READS, result="cached")
         self._engines = EngineReads(self.ledger, self.process)
         self._leases = LeaseRenewals(self, self.audit, self.ledger, self.process, self._sessions)
 
@@ -181,7 +182,8 @@ class Broker:
         return Reading(document, cached=True)
 
     def given(self, at_hand: Reading) -> Reading:
-        return self._counted(at_hand, "cached")
+        self._cached()
+        return at_hand
 
     async def read_again(self, session: VaultSession, path: str) -> Document:
         """What Vault has at *path* now, whatever is kept of it; raises a VaultError. What it has lent
