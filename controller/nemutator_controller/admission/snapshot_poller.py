@@ -41,7 +41,7 @@ class SnapshotPoller:
     path: str
     get: Callable[[str], Awaitable[bytes]]
     """Returns the document at a path, the same bytes when it has not changed; raises `LinkError`."""
-    take: Callable[[bytes], None]
+    take: Callable[[bytes], Awaitable[None]]
     """Raises `SnapshotError`, and retains the snapshot before, when it cannot read the document."""
     every_s: float
     process: Process
@@ -73,7 +73,7 @@ class SnapshotPoller:
     async def _poll(self) -> None:
         document = await self.get(self.path)
         if document != self._known:
-            self.take(document)
+            await self.take(document)
             self._known = document
         self._answered_at = self.process.clock.monotonic()
         if self._failures:

@@ -7,11 +7,9 @@ from typing import Protocol, TypeVar
 import msgspec
 from nemutator_common.admission_snapshots import (
     LONGEST_IMAGE_NAME,
-    AdviceSnapshot,
     ImageSnapshot,
     ReadImage,
     RecommendedContainer,
-    TokenSnapshot,
     TombstoneSnapshot,
 )
 
@@ -31,9 +29,8 @@ from nemutator_controller.mutations.image_commands import (
     NoImageCommand,
 )
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
-from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 
-T = TypeVar("T", AdviceSnapshot, ImageSnapshot, TombstoneSnapshot, TokenSnapshot)
+T = TypeVar("T")
 
 FIRM = "firm"
 """The one state of advice that changes pods: provisional advice may have seen no more than a start."""
@@ -132,7 +129,7 @@ class SnapshotImages:
 
 def images_from(document: bytes, questions: ImageQuestioner) -> tuple[ImageCommands, ImageDigests]:
     """From the document at `IMAGES_PATH`."""
-    found = _decoded(document, ImageSnapshot, "images")
+    found = decoded(document, ImageSnapshot, "images")
     if not found.reads:
         return NO_IMAGE_COMMANDS, NO_REGISTRIES
     items = {item.image: item for item in found.images}
@@ -140,35 +137,17 @@ def images_from(document: bytes, questions: ImageQuestioner) -> tuple[ImageComma
     return images, images
 
 
-def advisor_from(document: bytes) -> SnapshotAdvisor:
-    """From the document at `ADVICE_PATH`."""
-    items = _decoded(document, AdviceSnapshot, "advice").items
-    return SnapshotAdvisor(
-        {
-            (WorkloadRef(item.namespace, item.owner_kind, item.owner), item.container): item
-            for item in items
-        }
-    )
-
-
 def tombstones_from(document: bytes) -> Tombstones:
     """From the document at `TOMBSTONES_PATH`."""
     found: dict[tuple[str, str, str], set[str]] = {}
-    for stone in _decoded(document, TombstoneSnapshot, "tombstones").tombstones:
+    for stone in decoded(document, TombstoneSnapshot, "tombstones").tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
         found.setdefault(workload, set()).add(stone.path)
     return {workload: frozenset(paths) for workload, paths in found.items()}
 
 
-def tokens_from(document: bytes) -> KnownTokens | None:
-    """From the document at `TOKENS_PATH`."""
-    snapshot = _decoded(document, TokenSnapshot, "tokens")
-    if not snapshot.source:
-        return None
-    return KnownTokens(snapshot.tokens) if snapshot.read else KnownTokens({}, NOT_READ)
-
-
-def _decoded(document: bytes, shape: type[T], what: str) -> T:
+def decoded(document: bytes | msgspec.Raw, shape: type[T], what: str) -> T:
+    """Raises `SnapshotError`."""
     try:
         return msgspec.json.decode(document, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -8,19 +8,14 @@ list of namespaces.
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.admission.image_asking import WantedImages
-from nemutator_controller.admission.snapshots import (
-    Tombstones,
-    advisor_from,
-    images_from,
-    tokens_from,
-    tombstones_from,
-)
+from nemutator_controller.admission.snapshot_slices import Slices, advisor_slices, token_slices
+from nemutator_controller.admission.snapshots import Tombstones, images_from, tombstones_from
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, RuntimeClass
@@ -32,6 +27,8 @@ from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest,
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -83,21 +80,31 @@ class WatchedCluster:
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
         return self.tombstones.get((namespace, owner_kind, owner_name), frozenset())
 
-    def take_advice(self, document: bytes) -> None:
+    async def take_advice(self, document: bytes) -> None:
         """Replace what was known by the brain's snapshot; a `SnapshotError` changes nothing."""
-        self.advisor = advisor_from(document)
+        self.advisor = await self._whole(advisor_slices(document))
 
-    def take_tombstones(self, document: bytes) -> None:
+    async def take_tombstones(self, document: bytes) -> None:
         """The same for what was taken back."""
         self.tombstones = tombstones_from(document)
 
-    def take_tokens(self, document: bytes) -> None:
+    async def take_tokens(self, document: bytes) -> None:
         """The same for the values of placeholders."""
-        self.tokens = tokens_from(document)
+        self.tokens = await self._whole(token_slices(document))
 
-    def take_images(self, document: bytes) -> None:
+    async def take_images(self, document: bytes) -> None:
         """The same for what images start, and which digests their tags name."""
         self.images, self.digests = images_from(document, self.wanted_images)
+
+    async def _whole(self, slices: Slices[T]) -> T:
+        """What *slices* make, with others' turns between them."""
+        while True:
+            try:
+                next(slices)
+            except StopIteration as made:
+                result: T = made.value
+                return result
+            await self.process.clock.sleep(0)
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it up to date, by name."""

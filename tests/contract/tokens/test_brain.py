@@ -16,10 +16,11 @@ from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import ExitCode
 from nemutator_common.shipping.brain_http import BrainOverHttp, DocumentsOverHttp, Proof
 from nemutator_common.shipping.destinations import LocalBrain
-from nemutator_controller.admission.snapshots import tokens_from
+from nemutator_controller.admission.snapshot_slices import token_slices
 
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.manifests import deployment
+from tests.fakes.slices import whole
 
 PATIENCE_S = 60.0
 PATH = "/api/v1/tokens"
@@ -42,7 +43,7 @@ class Listening:
     documents: DocumentsOverHttp
 
     async def known(self) -> dict[str, str]:
-        found = tokens_from(await self.documents.get(TOKENS_PATH))
+        found = whole(token_slices(await self.documents.get(TOKENS_PATH)))
         return {} if found is None else dict(found.values)
 
     async def until_known(self, expected: dict[str, str]) -> None:
@@ -129,7 +130,7 @@ async def test_a_file_that_is_named_must_be_there_and_is_not_made(tmp_path: Path
     path = tmp_path / "named.json"
     async with listening(tmp_path / "data", tokens_file=str(path)) as it:
         assert "No such file" in (await it.nemutator("list"))[1]
-        found = tokens_from(await it.documents.get(TOKENS_PATH))
+        found = whole(token_slices(await it.documents.get(TOKENS_PATH)))
         assert found is not None
         assert "has not been read yet" in found.without
         path.write_text(json.dumps({"nemu_a": "1"}))

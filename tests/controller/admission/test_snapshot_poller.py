@@ -47,7 +47,7 @@ class Polled:
             process=fake_process(clock=self.clock, meter=self.meter, roll=roll),
         )
 
-    def take(self, document: bytes) -> None:
+    async def take(self, document: bytes) -> None:
         if document == UNREADABLE:
             raise SnapshotError("not a list")
         self.taken.append(document)

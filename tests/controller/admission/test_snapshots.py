@@ -6,18 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME
+from nemutator_controller.admission.snapshot_slices import advisor_slices
 from nemutator_controller.admission.snapshots import (
     DIGEST_AWAITED,
     SnapshotError,
-    advisor_from,
     images_from,
-    tokens_from,
     tombstones_from,
 )
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import NoAdvice, RecommendedAmount, WorkloadRef
 from nemutator_controller.mutations.image_commands import AWAITED, ImageCommand, NoImageCommand
 from nemutator_controller.mutations.image_digests import NoDigest
+
+from tests.fakes.slices import whole
 
 DIGEST = f"sha256:{'a' * 64}"
 WEB = WorkloadRef("shop", "Deployment", "web")
@@ -46,7 +47,7 @@ def advice(*items: dict[str, Any]) -> bytes:
 
 
 def test_firm_advice_is_an_amount_with_its_reason() -> None:
-    advisor = advisor_from(advice(item()))
+    advisor = whole(advisor_slices(advice(item())))
     cpu = advisor.advise(WEB, "app", "requests", "cpu")
     assert cpu == RecommendedAmount(parse_quantity("70m"), "krr-simple, 120 points")
     memory = advisor.advise(WEB, "app", "limits", "memory")
@@ -67,13 +68,15 @@ def test_firm_advice_is_an_amount_with_its_reason() -> None:
     ],
 )
 def test_everything_else_is_a_reason(changed: dict[str, Any], why: str) -> None:
-    answer = advisor_from(advice(item(**changed))).advise(WEB, "app", "requests", "cpu")
+    answer = whole(advisor_slices(advice(item(**changed)))).advise(WEB, "app", "requests", "cpu")
     assert isinstance(answer, NoAdvice)
     assert why in answer.reason
 
 
 def test_of_what_nobody_measures_there_is_no_advice() -> None:
-    answer = advisor_from(advice(item())).advise(WEB, "app", "requests", "ephemeral-storage")
+    answer = whole(advisor_slices(advice(item()))).advise(
+        WEB, "app", "requests", "ephemeral-storage"
+    )
     assert answer == NoAdvice("krr-simple gives no requests of ephemeral-storage")
 
 
@@ -95,25 +98,9 @@ def test_every_tombstone_is_found_by_its_workload(stones: list[tuple[str, str, s
 )
 def test_nonsense_is_said_to_be_nonsense(document: bytes) -> None:
     with pytest.raises(SnapshotError):
-        advisor_from(document)
+        whole(advisor_slices(document))
     with pytest.raises(SnapshotError):
         tombstones_from(document)
-
-
-def test_tokens_are_those_of_a_store_that_was_read() -> None:
-    def document(**changed: Any) -> bytes:
-        return msgspec.json.encode({"source": "x", "read": True, "tokens": {}} | changed)
-
-    found = tokens_from(document(tokens={"nemu_a": "1"}))
-    assert found is not None
-    assert found.values == {"nemu_a": "1"}
-    unread = tokens_from(document(read=False))
-    assert unread is not None
-    assert "not been read yet" in unread.without
-    assert tokens_from(document(source="")) is None
-    for bad in (b"{}", b"[]", document(tokens={"nemu_a": 1}), b"\xff"):
-        with pytest.raises(SnapshotError):
-            tokens_from(bad)
 
 
 class Questions:

@@ -164,12 +164,12 @@ async def test_what_was_taken_back_is_found_by_its_workload() -> None:
 async def test_the_brains_snapshots_are_answered_from_and_nonsense_changes_nothing() -> None:
     play = Play([], [])
     stone = {"namespace": "a", "owner_kind": "Deployment", "owner_name": "web", "path": "p"}
-    play.watched.take_tombstones(msgspec.json.encode({"tombstones": [stone]}))
-    play.watched.take_advice(b'{"items": []}')
+    await play.watched.take_tombstones(msgspec.json.encode({"tombstones": [stone]}))
+    await play.watched.take_advice(b'{"items": []}')
     advisor = play.watched.advisor
     assert advisor == SnapshotAdvisor({})
     for take in (play.watched.take_tombstones, play.watched.take_advice):
         with pytest.raises(SnapshotError):
-            take(b"nonsense")
+            await take(b"nonsense")
     assert play.watched.advisor is advisor
     assert play.watched.reversed("a", "Deployment", "web") == {"p"}
