@@ -87,6 +87,11 @@ def test_an_old_admission_leaves_after_the_new_one_answers() -> None:
     assert container["lifecycle"]["preStop"]["sleep"]["seconds"] >= 5
 
 
+def test_an_api_server_that_asks_again_reaches_the_same_replica_of_admission() -> None:
+    services = {each["metadata"]["name"]: each["spec"] for each in documents("Service")}
+    assert services["nemutator-admission"]["sessionAffinity"] == "ClientIP"
+
+
 def test_each_policy_opens_the_ports_of_its_pods_and_names_who_may_scrape() -> None:
     ports = {
         workload["metadata"]["name"]: {
