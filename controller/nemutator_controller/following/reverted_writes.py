@@ -82,8 +82,8 @@ class RevertedWrites:
             return frozenset()
         return frozenset(
             path
-            for (whose, path), wait in self._waits.items()
-            if whose == workload and not wait.is_over
+            for (owner, path), wait in self._waits.items()
+            if owner == workload and not wait.is_over
         )
 
     def disputed(
