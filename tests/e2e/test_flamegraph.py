@@ -11,7 +11,7 @@ from nemutator_common.profiles.flamegraph import (
     render_difference,
 )
 from nemutator_common.profiles.model import Frame, Profile
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.accessibility import SCHEMES, Scheme, complaints
 
@@ -98,23 +98,75 @@ def test_the_pointer_shows_zooms_and_shows_all_again(opened: Page) -> None:
     expect(detail).to_contain_text("main.burn")
 
 
+COUNTED = """() => {
+  const fill = CanvasRenderingContext2D.prototype.fillRect;
+  window.filled = 0;
+  CanvasRenderingContext2D.prototype.fillRect = function (...place) {
+    window.filled += 1;
+    return fill.apply(this, place);
+  };
+}"""
+
+
 def test_a_pointer_that_moves_paints_two_boxes_and_not_all(opened: Page) -> None:
-    opened.evaluate(
-        """() => {
-          const fill = CanvasRenderingContext2D.prototype.fillRect;
-          window.filled = 0;
-          CanvasRenderingContext2D.prototype.fillRect = function (...place) {
-            window.filled += 1;
-            return fill.apply(this, place);
-          };
-        }"""
-    )
+    opened.evaluate(COUNTED)
     graph = opened.locator("#graph")
     box = graph.bounding_box()
     assert box is not None
     graph.hover(position={"x": box["width"] * 0.35, "y": 2.5 * 19})
     expect(opened.locator("#detail")).to_contain_text("do_syscall_64")
     assert opened.evaluate("window.filled") == 2
+
+
+LEAVES, DEPTH = 250, 40
+
+
+def test_ten_thousand_boxes_are_drawn_once_and_a_pointer_paints_two(
+    page: Page, tmp_path: Path
+) -> None:
+    frames = tuple(Frame(f"main.f{number}", "main.go", 1, 1, "go") for number in range(10_000))
+    stacks = tuple(
+        (tuple(range(leaf * DEPTH, (leaf + 1) * DEPTH)), 100 + leaf) for leaf in range(LEAVES)
+    )
+    samples = sum(count for _, count in stacks)
+    file = tmp_path / "large.html"
+    large = dataclasses.replace(PROFILE, frames=frames, stacks=stacks, recorded=samples)
+    file.write_text(render(large, title="large"), encoding="utf-8")
+    assert file.stat().st_size < 1_000_000
+    page.goto(file.as_uri())
+    expect(page.locator("#detail")).to_contain_text(f"{samples:,} samples")
+    page.evaluate(COUNTED)
+    graph = page.locator("#graph")
+    graph.hover(position={"x": 600, "y": 20.5 * 19})
+    expect(page.locator("#detail")).to_contain_text("main.f")
+    assert page.evaluate("window.filled") == 2
+    page.locator("#search").fill("main.f12")
+    # 111 functions have such names, each of which is in one box.
+    expect(page.locator("#matches")).to_contain_text("111 boxes")
+    assert page.evaluate("window.filled") <= 2 + 10_001
+    graph.click(position={"x": 600, "y": 1.5 * 19})
+    expect(page.locator("#detail")).to_contain_text("main.f")
+    assert page.evaluate("window.filled") <= 2 + 2 * 10_001 + 4
+
+
+def test_a_finger_zooms_and_a_button_shows_all_again(chromium: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "profile.html"
+    file.write_text(render(PROFILE, title="cart"), encoding="utf-8")
+    context = chromium.new_context(has_touch=True, viewport={"width": 400, "height": 700})
+    try:
+        page = context.new_page()
+        page.goto(file.as_uri())
+        detail, graph = page.locator("#detail"), page.locator("#graph")
+        expect(detail).to_contain_text("100 samples")
+        graph.tap(position={"x": 0.35 * 366, "y": 2.5 * 19})
+        expect(detail).to_contain_text("do_syscall_64")
+        graph.tap(position={"x": 0.9 * 366, "y": 2.5 * 19})
+        expect(detail).to_contain_text("do_syscall_64")
+        page.get_by_role("button", name="Show all").tap()
+        graph.tap(position={"x": 0.9 * 366, "y": 2.5 * 19})
+        expect(detail).to_contain_text("main.burn")
+    finally:
+        context.close()
 
 
 def test_a_search_says_how_much_it_found_and_counts_nothing_twice(opened: Page) -> None:

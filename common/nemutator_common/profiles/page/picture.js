@@ -93,7 +93,7 @@ function picture(canvas, detail, upwards, opened) {
     return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
   }
 
-  function paint(box) {
+  function paint(box, again) {
     const [left, right] = place(box);
     if (right - left < 0.5) {
       return;
@@ -101,8 +101,10 @@ function picture(canvas, detail, upwards, opened) {
     const top = rowOf(tree.depth[box]) * ROW;
     const [hue, strength, light] = tone(tree, box, palette);
     const wide = Math.max(right - left - 0.5, 0.5);
-    // It may be painted for a second time, and some let through what lies below.
-    pen.clearRect(left, top, wide, ROW - 1);
+    if (again) {
+      // Some let through what lies below.
+      pen.clearRect(left, top, wide, ROW - 1);
+    }
     pen.globalAlpha = tree.depth[box] < tree.depth[zoomed] ? 0.55 : 1;
     const marked = view.found?.has(tree.name[box]);
     pen.fillStyle = marked ? mark : `hsl(${hue} ${strength} ${light})`;
@@ -140,7 +142,9 @@ function picture(canvas, detail, upwards, opened) {
     ink = colour("--box-ink");
     mark = colour("--mark");
     for (const row of tree.rows) {
-      row.forEach(paint);
+      for (const box of row) {
+        paint(box, false);
+      }
     }
   }
 
@@ -149,8 +153,8 @@ function picture(canvas, detail, upwards, opened) {
     const before = chosen;
     chosen = box;
     detail.textContent = described(box);
-    paint(before);
-    paint(box);
+    paint(before, true);
+    paint(box, true);
   }
 
   function zoom(box) {
@@ -218,7 +222,9 @@ function picture(canvas, detail, upwards, opened) {
       zoom(box);
     }
   });
-  new ResizeObserver(draw).observe(canvas.parentElement);
+  // What stands below may change its height: the picture is as wide as before, and need not be drawn anew.
+  const resized = () => canvas.clientWidth !== width && draw();
+  new ResizeObserver(resized).observe(canvas.parentElement);
 
   return {
     draw,
