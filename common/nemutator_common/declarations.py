@@ -38,8 +38,8 @@ _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
 _ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
 _ON_ROTATE_KEY = names.ON_ROTATE.removeprefix(_DOMAIN)
 _USER_KEY = names.RUN_AS_USER.removeprefix(_DOMAIN)
-
-_GROUP_KEY = names.FS_GROUP.removeprefix(_DOMAIN)
+_GROUP_KEY = names.RUN_AS_GROUP.removeprefix(_DOMAIN)
+_FS_GROUP_KEY = names.FS_GROUP.removeprefix(_DOMAIN)
 
 _NONE: Mapping[str, "Reference"] = MappingProxyType({})
 
@@ -96,6 +96,8 @@ class Declarations:
     """The role to log in to Vault with; None means the one named after namespace and account."""
     run_as_user: int | None = None
     """The uid that all containers of the pod run as."""
+    run_as_group: int | None = None
+    """The gid that all containers of the pod run as."""
     fs_group: int | None = None
     """The group that all containers of the pod are members of."""
     on_rotate: OnRotate | None = None
@@ -175,14 +177,16 @@ def to_volume(declarations: Declarations) -> dict[str, str]:
         written[_ON_ROTATE_KEY] = str(declarations.on_rotate)
     if declarations.run_as_user is not None:
         written[_USER_KEY] = str(declarations.run_as_user)
+    if declarations.run_as_group is not None:
+        written[_GROUP_KEY] = str(declarations.run_as_group)
     if declarations.fs_group is not None:
-        written[_GROUP_KEY] = str(declarations.fs_group)
+        written[_FS_GROUP_KEY] = str(declarations.fs_group)
     return written
 
 
-def fs_group_of(attributes: Mapping[str, str]) -> int | None:
-    """The group of a volume with these attributes, whatever else they say."""
-    group = attributes.get(_GROUP_KEY, "")
+def file_group_of(attributes: Mapping[str, str]) -> int | None:
+    """The group for the files of a volume with these attributes, whatever else they say."""
+    group = attributes.get(_FS_GROUP_KEY) or attributes.get(_GROUP_KEY) or ""
     return int(group) if _NUMBER.fullmatch(group) else None
 
 
@@ -199,14 +203,14 @@ def _read(words: Mapping[str, str]) -> Declarations:
     entries = sum(len(file.entries) for file in files.values())
     if len(secrets) + len(environment) + entries > MOST:
         problems.append(f"more than {MOST} secrets and variables")
-    role, user = words.get(_ROLE_KEY), words.get(_USER_KEY)
-    group = words.get(_GROUP_KEY)
+    role = words.get(_ROLE_KEY)
     if role is not None and not _ROLE.fullmatch(role):
         problems.append(f"{_ROLE_KEY}: expected letters, digits, dots, dashes, underscores")
+    ids = {key: words[key] for key in (_USER_KEY, _GROUP_KEY, _FS_GROUP_KEY) if key in words}
     problems += [
-        f"{key}: expected a number"
-        for key, number in ((_USER_KEY, user), (_GROUP_KEY, group))
-        if number is not None and not _NUMBER.fullmatch(number)
+        f"{key}: expected a number below 4000000000"
+        for key, number in ids.items()
+        if not _NUMBER.fullmatch(number)
     ]
     on_rotate = None
     try:
@@ -220,8 +224,9 @@ def _read(words: Mapping[str, str]) -> Declarations:
         environment=environment,
         files=files,
         role=role,
-        run_as_user=None if user is None else int(user),
-        fs_group=fs_group_of(words),
+        run_as_user=int(ids[_USER_KEY]) if _USER_KEY in ids else None,
+        run_as_group=int(ids[_GROUP_KEY]) if _GROUP_KEY in ids else None,
+        fs_group=int(ids[_FS_GROUP_KEY]) if _FS_GROUP_KEY in ids else None,
         on_rotate=on_rotate,
     )
 

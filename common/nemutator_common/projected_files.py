@@ -2,7 +2,7 @@
 
     <name>  ->  ..data/<name>        links that stay
     ..data  ->  ..7h3k…/             one link that is replaced, and all of them with it
-    ..7h3k…/<name>                   the values
+    ..7h3k…/<name>                   the values: a generation
 
 Kubelet does the same for its own volumes, so programs that watch those can watch these. One file in
 place of another, as `nemutator_common.files` writes it, would not do: several would change one by one.
@@ -19,15 +19,26 @@ from collections.abc import Iterable, Iterator, Mapping
 
 DATA = "..data"
 _GENERATION = ".."
+_MARK_ENDS = "-"
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def project(folder: int, values: Mapping[str, bytes], *, mode: int) -> None:
-    """Replace what is in *folder* by *values*. Raises OSError, and then nothing has changed."""
-    fresh = f"{_GENERATION}{secrets.token_hex(8)}"
+def project(
+    folder: int,
+    values: Mapping[str, bytes],
+    *,
+    mode: int,
+    owner: int | None = None,
+    mark: str = "",
+) -> None:
+    """Replace what is in *folder* by *values*. Raises OSError, and then nothing has changed.
+
+    The files are given to the user *owner*, whose *mode* is then for that user alone; `marked` finds the *mark*.
+    """
+    fresh = f"{_GENERATION}{mark}{_MARK_ENDS if mark else ''}{secrets.token_hex(8)}"
     os.mkdir(fresh, 0o700, dir_fd=folder)
     try:
         with _opened(fresh, folder) as generation:
@@ -36,7 +47,11 @@ def project(folder: int, values: Mapping[str, bytes], *, mode: int) -> None:
                 with os.fdopen(fd, "wb") as file:
                     file.write(value)
                     os.fchmod(file.fileno(), mode)
-            os.fchmod(generation, directory_mode(mode))
+                    if owner is not None:
+                        # Last, because who has given a file away may not change its mode any more.
+                        os.fchown(file.fileno(), owner, -1)
+            # It stays ours, so its owner's mode is not what lets theirs in; its names are no secret.
+            os.fchmod(generation, 0o555 if owner is not None else directory_mode(mode))
         _link(folder, DATA, fresh)
     except BaseException:
         _remove(folder, fresh)
@@ -69,8 +84,32 @@ def projected(
                     if content is not None:
                         found[name] = content
             return found, stat.S_IMODE(os.fstat(generation).st_mode)
+    except PermissionError:
+        return found, _mode_of(fresh, folder)
     except OSError:
         return None
+
+
+def _mode_of(name: str, folder: int) -> int:
+    return stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def marked(folder: int, sizes: Mapping[str, int]) -> str:
+    """The mark with which `project` has written what is in *folder*; empty where there is none, or where a file
+    of one of these names is not there with its size. No file has to be readable for that."""
+    fresh = _leads_to(folder, DATA) or ""
+    mark, ends, _ = fresh.removeprefix(_GENERATION).partition(_MARK_ENDS)
+    if not ends or "/" in fresh:
+        return ""
+    try:
+        with _opened(fresh, folder) as generation:
+            for name, size in sizes.items():
+                found = os.stat(name, dir_fd=generation, follow_symlinks=False)
+                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                    return ""
+    except OSError:
+        return ""
+    return mark
 
 
 def _read(name: str, folder: int, most: int) -> bytes | None:

@@ -10,6 +10,7 @@ from nemutator_common.declarations import (
     Declarations,
     FileFormat,
     Reference,
+    file_group_of,
     from_annotations,
     from_volume,
     is_name,
@@ -31,6 +32,7 @@ declared = st.builds(
     environment=st.dictionaries(st.from_regex(r"[A-Z_]{1,6}", fullmatch=True), references),
     role=st.none() | st.just("team.app"),
     run_as_user=st.none() | st.integers(0, 2**31),
+    run_as_group=st.none() | st.integers(0, 2**31),
     fs_group=st.none() | st.integers(0, 2**31),
     on_rotate=st.none() | st.just(ContainerSignal("HUP", "web")),
 )
@@ -125,6 +127,19 @@ def test_every_fault_is_named() -> None:
         from_volume(words)
     assert len(caught.value.problems) == 5
     assert str(caught.value) == "; ".join(caught.value.problems)
+
+
+@pytest.mark.parametrize("key", ["run-as-user", "run-as-group", "fs-group"])
+@pytest.mark.parametrize("number", ["", "-1", "4294967295", "0x10", "1e3", "٣", "1\n", "9" * 99])
+def test_what_is_no_user_or_group_is_refused_with_what_was_expected(key: str, number: str) -> None:
+    with pytest.raises(DeclarationError, match=f"^{key}: expected a number below 4000000000$"):
+        from_volume({key: number})
+
+
+def test_files_are_for_the_fs_group_and_else_for_the_group_that_all_run_as() -> None:
+    assert file_group_of({"fs-group": "7", "run-as-group": "8"}) == 7
+    assert file_group_of({"run-as-group": "8"}) == 8
+    assert file_group_of({"fs-group": "root", "run-as-user": "8"}) is None
 
 
 def test_there_is_a_most() -> None:

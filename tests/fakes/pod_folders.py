@@ -14,6 +14,8 @@ class MemoryPodFolder:
         """None while nothing was written."""
         self.is_private = False
         self.full = False
+        self.is_shared = False
+        """Whether files cannot be given to the pod's user."""
         self.writes = 0
 
     def state(self, values: Mapping[str, Secret]) -> FolderState:
@@ -23,8 +25,9 @@ class MemoryPodFolder:
             return FolderState.CURRENT
         return FolderState.PRIVATE if self.is_private else FolderState.OUTDATED
 
-    def write(self, values: Mapping[str, Secret]) -> None:
+    def write(self, values: Mapping[str, Secret]) -> bool:
         if self.full:
             raise OSError(28, "No space left on device")
         self.writes += 1
         self.files = {name: value.reveal() for name, value in values.items()}
+        return not self.is_shared

@@ -17,6 +17,7 @@ from nemutator_agent.credentials.pods.sockets import PodSockets
 from nemutator_agent.credentials.ports import AttestsPods
 from nemutator_agent.credentials.rotation.checking import RotationChecks
 from nemutator_agent.credentials.rotation.schedule import CheckSchedule
+from nemutator_agent.credentials.value_digests import ValueDigests
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
@@ -33,6 +34,7 @@ from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import POD
 
 PATIENCE_S = 60.0
+DIGESTS = ValueDigests(Secret("of this node"))
 
 
 class Everybody:
@@ -82,7 +84,10 @@ class Node:
         process = self.setup.process
         self.peers = PeerAcceptance(process, hold=hold)
         self.publisher = PodPublisher(
-            self.setup.broker, PodSockets(process, self.peers, rate=50).open, self._handler, process
+            self.setup.broker,
+            PodSockets(process, self.peers, DIGESTS, rate=50).open,
+            self._handler,
+            process,
         )
         self.server = HttpServer(
             process=process,

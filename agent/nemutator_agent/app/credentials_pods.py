@@ -10,6 +10,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_agent.app.credentials_parts import CredentialsParts, private_listener
 from nemutator_agent.app.credentials_vault import ask_vault
+from nemutator_agent.credentials.machine.files import digest_key
 from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
@@ -18,6 +19,7 @@ from nemutator_agent.credentials.pods.sockets import PodSockets
 from nemutator_agent.credentials.rotation.checking import RotationChecks
 from nemutator_agent.credentials.rotation.schedule import CheckSchedule
 from nemutator_agent.credentials.signals.pod_processes import PodProcesses
+from nemutator_agent.credentials.value_digests import ValueDigests
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.attestors import LearningPodAttestor
 
@@ -34,6 +36,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
         process,
     )
     budgets = PodBudgets(settings.requests_per_s)
+    digests = ValueDigests(digest_key(process.directory.root / "values.key"))
     containers = PodProcesses(attestor)
 
     def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
@@ -54,7 +57,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
 
     publisher = PodPublisher(
         vault.broker,
-        PodSockets(process, parts.peers, rate=settings.requests_per_s).open,
+        PodSockets(process, parts.peers, digests, rate=settings.requests_per_s).open,
         handler,
         process,
     )

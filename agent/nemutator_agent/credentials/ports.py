@@ -218,6 +218,11 @@ class PodCallerHandler(CallerHandler, Protocol):
     @property
     def after_rotation(self) -> FollowsRotation: ...
 
+    @property
+    def file_owner(self) -> int | None:
+        """The user for whom its files are; None where the pod does not say."""
+        ...
+
     def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretResponse | None:
         """What `admit` and `secret` would give, out of a document of less than *most* bytes. None, and
         nothing has happened, if that takes waiting or would be a refusal."""
@@ -244,8 +249,9 @@ class ProjectedFolder(Protocol):
 
     def state(self, values: Mapping[str, Secret]) -> FolderState: ...
 
-    def write(self, values: Mapping[str, Secret]) -> None:
-        """Replace all of them at once; raises OSError, and then nothing has changed."""
+    def write(self, values: Mapping[str, Secret]) -> bool:
+        """Replace all of them at once; raises OSError, and then nothing has changed. False when they could not
+        be given to the pod's user, and more can read them."""
         ...
 
 

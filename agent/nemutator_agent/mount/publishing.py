@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from nemutator_common import names
-from nemutator_common.declarations import fs_group_of
+from nemutator_common.declarations import file_group_of
 from nemutator_common.process import Process
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
@@ -201,7 +201,7 @@ class VolumePublisher:
         publication = Publication(
             pod=volume.pod,
             directory=self.mounts.prepare(
-                volume.id, volume.target, group=fs_group_of(volume.attributes)
+                volume.id, volume.target, group=file_group_of(volume.attributes)
             ),
             attributes=volume.attributes,
             tokens={audience: token.reveal() for audience, token in volume.tokens.items()},

@@ -70,7 +70,8 @@ FILES_WRITTEN = Metric(
     "nemutator_credentials_files_written_total",
     "counter",
     "times that the files of a pod had to be written, by result: written, or what kept them: disk,"
-    " size, room (of the node), mode (they are for one user), or the step at which the pod was refused",
+    " size, room (of the node), mode (they are for one user), or the step at which the pod was refused;"
+    " and owner: written, but without the capability to give them to the pod's user",
     ("result",),
 )
 FILES_BYTES = Metric(

@@ -110,7 +110,12 @@ MUTATION = Word(
 RUN_AS_USER = Word(
     f"{DOMAIN}/run-as-user",
     "attribute of a pod's volume, written there without our domain by the webhook: the uid under"
-    " which all its containers run",
+    " which all its containers run, and whose its files are",
+)
+RUN_AS_GROUP = Word(
+    f"{DOMAIN}/run-as-group",
+    "attribute of a pod's volume, written there without our domain by the webhook: the gid under"
+    " which all its containers run, for which its files are without an `fsGroup`",
 )
 FS_GROUP = Word(
     f"{DOMAIN}/fs-group",

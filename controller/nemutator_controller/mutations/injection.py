@@ -96,7 +96,7 @@ def apply(
     if starts and not exec_commands.provide(draft, _STARTER):
         starts = ()
     if not draft.value(named("initContainers", INIT_CONTAINER)):
-        container = _init_container(spec, injector, volume, declared.run_as_user)
+        container = _init_container(spec, injector, volume, declared)
         if starts:
             container["args"] += exec_commands.DELIVERY
             container["volumeMounts"].append(dict(exec_commands.DELIVERY_MOUNT))
@@ -109,11 +109,11 @@ def apply(
                 _AUTHOR,
             )
     exec_commands.apply(draft, starts, _STARTER)
-    return list(known.warnings)
+    return [*known.warnings, *_shared_files(spec, declared)]
 
 
 def declared_by(draft: Draft) -> Declarations:
-    """What the pod's annotations ask for, and the uid that its containers agree on."""
+    """What the pod's annotations ask for, and the ids that its containers agree on."""
     try:
         declared = from_annotations(_annotations(draft))
     except DeclarationError as error:
@@ -122,16 +122,16 @@ def declared_by(draft: Draft) -> Declarations:
     to = declared.on_rotate
     if isinstance(to, ContainerSignal) and to.container not in _names(spec):
         raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
-    group = _pods(spec).get("fsGroup")
     return replace(
         declared,
-        run_as_user=agreed_user(spec),
-        fs_group=group if isinstance(group, int) and not isinstance(group, bool) else None,
+        run_as_user=agreed_id(spec, "runAsUser"),
+        run_as_group=agreed_id(spec, "runAsGroup"),
+        fs_group=_id(_pods(spec).get("fsGroup")),
     )
 
 
 def _names(spec: Json) -> Collection[str]:
-    return {str(each.get("name")) for field in LISTS for each in _objects(spec, field)}
+    return {str(each.get("name")) for each in _containers(spec)}
 
 
 def _annotations(draft: Draft) -> Mapping[str, str]:
@@ -141,16 +141,42 @@ def _annotations(draft: Draft) -> Mapping[str, str]:
     return {key: value for key, value in annotations.items() if isinstance(value, str)}
 
 
-def agreed_user(spec: Json) -> int | None:
-    """The one uid of all containers, if the pod says so; what their images say is not known."""
-    users = {
-        (each.get("securityContext") or {}).get("runAsUser", _pods(spec).get("runAsUser"))
-        for field in LISTS
-        for each in _objects(spec, field)
+def agreed_id(spec: Json, field: str) -> int | None:
+    """The one `runAsUser` or `runAsGroup` of all containers, if the pod says so."""
+    ids = set(_ids(spec, field).values())
+    [one] = ids if len(ids) == 1 else {None}
+    return one
+
+
+def _ids(spec: Json, field: str) -> Mapping[str, int | None]:
+    """By container, whose word is the last; what their images say is not known, and None here."""
+    return {
+        str(each.get("name")): _id(
+            (each.get("securityContext") or {}).get(field, _pods(spec).get(field))
+        )
+        for each in _containers(spec)
         if each.get("name") != INIT_CONTAINER
     }
-    [user] = users if len(users) == 1 else {None}
-    return user if isinstance(user, int) and not isinstance(user, bool) else None
+
+
+def _id(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _shared_files(spec: Json, declared: Declarations) -> Iterator[str]:
+    """A warning where files cannot be one user's."""
+    users = _ids(spec, "runAsUser")
+    if len(set(users.values())) < 2 or not (declared.secrets or declared.files):
+        return
+    given = declared.run_as_group if declared.fs_group is None else declared.fs_group
+    readers = f"group {given}" if given else "all of the pod's processes"
+    listed = ", ".join(
+        f"{name}: {'of its image' if user is None else user}" for name, user in [*users.items()][:8]
+    )
+    yield (
+        f"{names.POD_DIRECTORY}/secrets: files are readable for {readers}, because containers run as "
+        f"different users ({listed}); with one runAsUser for all of them, files are that user's alone"
+    )
 
 
 def _spec(draft: Draft) -> Json:
@@ -167,6 +193,10 @@ def _spec(draft: Draft) -> Json:
 
 def _objects(spec: Json, field: str) -> Iterator[Json]:
     yield from (each for each in spec.get(field) or () if isinstance(each, dict))
+
+
+def _containers(spec: Json) -> Iterator[Json]:
+    return (each for field in LISTS for each in _objects(spec, field))
 
 
 def _pods(spec: Json) -> Mapping[str, Json]:
@@ -213,8 +243,8 @@ def _mounts(spec: Json) -> list[tuple[str, str, str | None]]:
     return found
 
 
-def _init_container(spec: Json, injector: Injector, volume: str, user: int | None) -> Json:
-    wanted = user or NOBODY
+def _init_container(spec: Json, injector: Injector, volume: str, declared: Declarations) -> Json:
+    wanted, group = declared.run_as_user or NOBODY, declared.run_as_group
     container: dict[str, Json] = {
         "name": INIT_CONTAINER,
         "image": injector.image,
@@ -228,6 +258,8 @@ def _init_container(spec: Json, injector: Injector, volume: str, user: int | Non
             "runAsNonRoot": True,
             # Never root, even where the pod says that root runs the pod.
             **({} if _pods(spec).get("runAsUser") == wanted else {"runAsUser": wanted}),
+            # Files may be for that group.
+            **({} if group in (None, 0, _pods(spec).get("runAsGroup")) else {"runAsGroup": group}),
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         # The pod's status shows the developer its last lines.

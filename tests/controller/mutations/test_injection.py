@@ -8,7 +8,7 @@ from nemutator_controller.mutations.injection import (
     NOBODY,
     Injector,
     NotInjectedError,
-    agreed_user,
+    agreed_id,
     apply,
 )
 from nemutator_controller.mutations.qos import class_of
@@ -63,6 +63,56 @@ def test_what_is_declared_goes_into_the_volume() -> None:
         "run-as-user": "1000",
         "fs-group": "2000",
     }
+
+
+FILE = {"nemutator.io/secret.db": "secret/app/db#password"}
+
+
+def test_a_groups_number_goes_with_it_and_the_first_container_is_in_the_group() -> None:
+    manifest = pod(
+        {"name": "a", "securityContext": {"runAsGroup": 3000}},
+        {"name": "b", "securityContext": {"runAsGroup": 3000}},
+        annotations=FILE,
+        securityContext={"runAsGroup": 1},
+    )
+    spec = injected(manifest)
+    assert spec["volumes"][0]["csi"]["volumeAttributes"]["run-as-group"] == "3000"
+    assert spec["initContainers"][0]["securityContext"]["runAsGroup"] == 3000
+    manifest["spec"]["containers"].pop()
+    manifest["spec"]["containers"][0].pop("securityContext")
+    assert "runAsGroup" not in init_of(manifest)["securityContext"], "it has the pod's"
+
+
+@pytest.mark.parametrize(
+    ("contexts", "pods", "readers"),
+    [
+        (({"runAsUser": 5}, {"runAsUser": 6}), {}, "all of the pod's processes"),
+        (({"runAsUser": 5}, {}), {}, "all of the pod's processes"),
+        (({"runAsUser": 5}, {}), {"runAsUser": 6, "fsGroup": 7}, "group 7"),
+        (({"runAsUser": 5}, {"runAsUser": 6}), {"runAsGroup": 8}, "group 8"),
+    ],
+)
+def test_whoever_makes_a_pod_of_several_users_hears_who_can_read_its_files(
+    contexts: tuple[Json, Json], pods: Json, readers: str
+) -> None:
+    containers = [
+        {"name": name, "securityContext": context}
+        for name, context in zip("ab", contexts, strict=True)
+    ]
+    draft = Draft(pod(*containers, annotations=FILE, securityContext=pods), "Pod")
+    [warning] = apply(draft, INJECTOR)
+    assert f"readable for {readers}, because" in warning
+    assert "(a: 5, b: " in warning
+    assert "with one runAsUser for all of them" in warning
+
+
+@pytest.mark.parametrize("annotations", [FILE, {"nemutator.io/env.X": "secret/a#b"}])
+def test_a_pod_of_one_user_or_without_files_hears_nothing(annotations: Json) -> None:
+    containers = [{"name": "a", "command": ["x"]}, {"name": "b", "command": ["x"]}]
+    if annotations is not FILE:
+        containers[0]["securityContext"] = {"runAsUser": 5}
+    draft = Draft(pod(*containers, annotations=annotations), "Pod")
+    assert apply(draft, INJECTOR) == []
 
 
 VARIABLE = {"nemutator.io/env.TOKEN": "secret/app#t"}
@@ -159,7 +209,7 @@ def test_a_uid_is_one_that_all_containers_agree_on(users: list[Any], expected: i
         {"name": str(n), "securityContext": {} if user is None else {"runAsUser": user}}
         for n, user in enumerate(users)
     ]
-    assert agreed_user({"containers": containers}) == expected
+    assert agreed_id({"containers": containers}, "runAsUser") == expected
 
 
 @pytest.mark.parametrize(

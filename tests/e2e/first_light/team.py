@@ -22,6 +22,7 @@ ANNOTATIONS = {
     "nemutator.io/on-rotate": "signal:HUP@app",
 }
 
+USER = 10001
 GROUP = 10002
 """Of the pods, which their files are for."""
 
@@ -215,7 +216,7 @@ def sample() -> Json:
 def restricted() -> Json:
     return {
         "runAsNonRoot": True,
-        "runAsUser": 10001,
+        "runAsUser": USER,
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
         "seccompProfile": {"type": "RuntimeDefault"},

@@ -30,6 +30,7 @@ from tests.e2e.first_light.team import (
     PLUGIN,
     REACHED_S,
     READY_S,
+    USER,
     Team,
     answers,
     only,
@@ -93,7 +94,7 @@ def test_the_application_finds_its_real_secret_in_a_file(team: Team) -> None:
     assert PASSWORD in content("whole")
     mode = ("stat", "--dereference", "--format=%a %u %g", "/run/nemutator/secrets/db")
     shown = team.kubectl("exec", "deployment/app", "--container=app", "--", *mode)
-    assert shown.split() == ["440", "0", str(GROUP)]
+    assert shown.split() == ["400", str(USER), str(GROUP)]
     pod = only(team.pods("app"))
     assert PASSWORD not in str(pod)
     print("file: /run/nemutator/secrets/db has what Vault has")

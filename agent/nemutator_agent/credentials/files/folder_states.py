@@ -18,6 +18,11 @@ def contents_of(values: Mapping[str, Secret]) -> dict[str, bytes]:
     return {name: value.reveal().encode("utf-8", "surrogatepass") for name, value in values.items()}
 
 
+def parts_of(contents: Mapping[str, bytes]) -> list[bytes]:
+    """All that tells *contents* from others, for a digest."""
+    return [part for name, content in sorted(contents.items()) for part in (name.encode(), content)]
+
+
 def folder_state(
     found: tuple[Mapping[str, bytes], int] | None, wanted: Mapping[str, Secret], *, ours: int
 ) -> FolderState:

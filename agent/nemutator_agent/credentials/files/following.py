@@ -64,10 +64,16 @@ class FileFollower:
             _warn("mode", "they are for one user")
         elif before is not FolderState.CURRENT:
             try:
-                self.folder.write(values)
+                is_owned = self.folder.write(values)
             except OSError as error:
                 raise files_not_written(error.strerror or "") from error
             self._count("written")
+            if not is_owned:
+                self._count("owner")
+                _warn(
+                    "owner",
+                    "they are not of the pod's user alone; remedy: let credentials have CHOWN",
+                )
         if before is FolderState.OUTDATED:
             self.handler.after_rotation.due()
 

@@ -70,7 +70,7 @@ class SecretFiles:
 
 
 def digest_key(path: Path) -> Secret:
-    """The key for digests in audit records, which is made once so that they stay comparable."""
+    """The key for digests, in audit records for example, which is made once so that they stay comparable."""
     try:
         found = _read(path, 256)
         if not found:
@@ -79,7 +79,7 @@ def digest_key(path: Path) -> Secret:
         return Secret(found.decode())
     except (OSError, ValueError) as error:
         raise OperatorError(
-            f"audit key: {path}: {error}",
+            f"key of digests: {path}: {error}",
             remedy=f"make {path.parent} writable for this user, or remove the file",
             code=ExitCode.DATA_DIRECTORY,
         ) from error

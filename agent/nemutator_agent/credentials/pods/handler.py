@@ -234,6 +234,11 @@ class PodHandler:
         return self._understood().environment if is_followed else {}
 
     @property
+    def file_owner(self) -> int | None:
+        declared = self.declarations
+        return declared.run_as_user if isinstance(declared, Declarations) else None
+
+    @property
     def _on_rotate(self) -> OnRotate | None:
         declared = self.declarations
         return declared.on_rotate if isinstance(declared, Declarations) else None

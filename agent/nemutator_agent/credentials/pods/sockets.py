@@ -29,6 +29,7 @@ from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
 from nemutator_agent.credentials.rate_limits import RateLimit
 from nemutator_agent.credentials.rotation.environment_following import EnvironmentFollower
 from nemutator_agent.credentials.rotation.watch_api import MOST_EACH, WatchApi
+from nemutator_agent.credentials.value_digests import ValueDigests
 from nemutator_agent.credentials.vault_api.api_request import LARGEST_BODY
 from nemutator_agent.credentials.vault_api.endpoint import vault_first
 from nemutator_agent.publications import VolumeDirectory
@@ -61,11 +62,14 @@ class _PodShare:
 class PodSockets:
     """Opens the sockets of pods, which are one listener in metrics."""
 
-    def __init__(self, process: Process, peers: PeerAcceptance, *, rate: float) -> None:
+    def __init__(
+        self, process: Process, peers: PeerAcceptance, digests: ValueDigests, *, rate: float
+    ) -> None:
         """Each pod may make *rate* requests a second, and no more connections for each of them than two."""
         self._rate = 2 * rate
         self._process = process
         self._peers = peers
+        self._digests = digests
         self._traffic = Traffic(NAME, process.meter)
         self._room = FileRoom()
         self._shares: WeakValueDictionary[str, _PodShare] = WeakValueDictionary()
@@ -90,7 +94,7 @@ class PodSockets:
                 share = self._shares[pod_uid] = _PodShare(pace)
             return _PodSocket(
                 self._process,
-                folder,
+                PodFolder(folder, user=handler.file_owner, digests=self._digests),
                 handler,
                 self._traffic,
                 share=share,
@@ -120,7 +124,7 @@ class _PodSocket:
     def __init__(
         self,
         process: Process,
-        folder: int,
+        files: PodFolder,
         handler: PodCallerHandler,
         traffic: Traffic,
         *,
@@ -132,10 +136,10 @@ class _PodSocket:
         self._peers = peers
         # By the descriptor, because the path could lead elsewhere now, and may be longer than the
         # address of a socket can be.
-        address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
+        address = UnixAddress(Path(f"/proc/self/fd/{files.volume}") / names.POD_SOCKET)
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
-        self._folder: int | None = folder
-        self._files = FileFollower(handler, PodFolder(folder), process, room)
+        self._folder: int | None = files.volume
+        self._files = FileFollower(handler, files, process, room)
         self._environment = EnvironmentFollower(handler, process)
         self._after_rotation = handler.after_rotation
         self._server = HttpServer(

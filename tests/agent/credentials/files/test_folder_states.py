@@ -2,6 +2,7 @@ from nemutator_agent.credentials.files.folder_states import (
     FolderState,
     contents_of,
     folder_state,
+    parts_of,
 )
 from nemutator_common.secret import Secret
 
@@ -36,3 +37,8 @@ def test_half_a_character_is_no_reason_to_fail() -> None:
 
 def test_without_files_there_is_nothing_to_follow() -> None:
     assert folder_state(None, {}, ours=0o555) is FolderState.EMPTY
+
+
+def test_the_order_of_files_makes_no_difference_to_what_they_are_known_by() -> None:
+    assert parts_of({"b": b"2", "a": b"1"}) == parts_of({"a": b"1", "b": b"2"})
+    assert parts_of({"a": b"1"}) != parts_of({"a": b"2"})

@@ -61,6 +61,10 @@ class Pod:
             raise self.refused
         return {"db": Secret(self.value)}
 
+    @property
+    def file_owner(self) -> int | None:
+        raise NotImplementedError
+
     async def follow_environment(self) -> None:
         raise NotImplementedError
 
@@ -180,6 +184,15 @@ async def test_the_first_files_are_no_rotation_and_come_whole_or_with_the_reason
     results = {"rate": 1, "disk": 1, "size": 1, "written": 2}
     for result, times in results.items():
         assert pod.meter.value(names.FILES_WRITTEN, result=result) == times
+
+
+async def test_files_that_could_not_be_given_to_the_pods_user_are_there_and_counted() -> None:
+    pod = Pod(MemoryPodFolder())
+    pod.folder.is_shared = True
+    follower = pod.follower(fake_process(clock=pod.clock, meter=pod.meter))
+    assert await follower.write(pod.file_values) == ("db",)
+    for result in ("written", "owner"):
+        assert pod.meter.value(names.FILES_WRITTEN, result=result) == 1
 
 
 async def test_without_room_on_the_node_a_pod_is_refused_and_others_stay() -> None:
