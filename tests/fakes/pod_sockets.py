@@ -13,6 +13,7 @@ from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
+from nemutator_agent.credentials.pods.served_values import ServedValuesFolder
 from nemutator_agent.credentials.pods.sockets import PodSockets
 from nemutator_agent.credentials.ports import AttestsPods
 from nemutator_agent.credentials.rotation.checking import RotationChecks
@@ -83,11 +84,13 @@ class Node:
         self._attestor = attestor or Everybody(lambda _: POD.uid)
         process = self.setup.process
         self.peers = PeerAcceptance(process, hold=hold)
+        self.served = ServedValuesFolder(folder, DIGESTS, process)
         self.publisher = PodPublisher(
             self.setup.broker,
             PodSockets(process, self.peers, DIGESTS, rate=50).open,
             self._handler,
             process,
+            self.served.forget,
         )
         self.server = HttpServer(
             process=process,
@@ -149,7 +152,7 @@ class Node:
         return self.volume(volume) / "agent.sock"
 
     def _handler(
-        self, session: VaultSession, declared: Declarations | DeclarationError
+        self, session: VaultSession, declared: Declarations | DeclarationError, volume: str
     ) -> PodHandler:
         return PodHandler(
             session,
@@ -160,6 +163,7 @@ class Node:
             node="n1",
             follow=self.rotation.follow,
             containers=self.containers,
+            served=self.served.of(volume),
             auth_mount="kubernetes",
             namespace="team-a",
             budget=self._budgets.of(session.account.pod.uid),

@@ -15,6 +15,7 @@ from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
+from nemutator_agent.credentials.pods.served_values import ServedValuesFolder
 from nemutator_agent.credentials.pods.sockets import PodSockets
 from nemutator_agent.credentials.rotation.checking import RotationChecks
 from nemutator_agent.credentials.rotation.schedule import CheckSchedule
@@ -39,7 +40,11 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
     digests = ValueDigests(digest_key(process.directory.root / "values.key"))
     containers = PodProcesses(attestor)
 
-    def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
+    served = ServedValuesFolder(process.directory.root, digests, process)
+
+    def handler(
+        session: VaultSession, declarations: Declarations | DeclarationError, volume: str
+    ) -> PodHandler:
         return PodHandler(
             session,
             declarations,
@@ -53,6 +58,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
             budget=budgets.of(session.account.pod.uid),
             follow=rotation.follow,
             containers=containers,
+            served=served.of(volume),
         )
 
     publisher = PodPublisher(
@@ -60,6 +66,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
         PodSockets(process, parts.peers, digests, rate=settings.requests_per_s).open,
         handler,
         process,
+        served.forget,
     )
     server = private_listener(
         process,

@@ -1,6 +1,6 @@
 """What the credentials process needs of others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_common.declarations import Reference
@@ -159,6 +159,31 @@ class AnnouncesChanges(Protocol):
         ...
 
 
+class RemembersServed(Protocol):
+    """Digests of what the pod of one volume was given, beyond the end of this process. No method raises."""
+
+    def references(self) -> Collection[tuple[str, str]]:
+        """Names, and the references behind them."""
+        ...
+
+    def is_same(self, name: str, reference: str, digest: bytes) -> bool | None:
+        """Whether that is what was put last; None where nothing was."""
+        ...
+
+    def put(self, name: str, reference: str, digest: bytes) -> None: ...
+
+
+class SettlesChanges(Protocol):
+    """What has changed of what a pod has read, until something was done about it."""
+
+    @property
+    def is_unsettled(self) -> bool: ...
+
+    def settling(self) -> Callable[[], None]:
+        """It is being done; what is returned is called when it was."""
+        ...
+
+
 class AdmittedCaller(Protocol):
     """A caller who has been let in, for one request. Each method may raise an `HttpRefusal`."""
 
@@ -205,6 +230,10 @@ class FollowsRotation(Protocol):
         """They have, and its files have, too."""
         ...
 
+    def due_if_changed(self) -> None:
+        """The same, unless all that has changed was acted upon."""
+        ...
+
     async def run(self) -> None:
         """Do it whenever it is due, until cancelled."""
         ...
@@ -232,9 +261,9 @@ class PodCallerHandler(CallerHandler, Protocol):
         """The same, when nobody asks; raises an `HttpRefusal`."""
         ...
 
-    async def follow_environment(self) -> None:
-        """See changes of the pod's variables from now on, if it is to be evicted for them; raises a
-        VaultError."""
+    async def follow_before(self) -> None:
+        """See changes of what the pod has, from when it was given that: of its variables, if it is to be evicted
+        for them, and of what an earlier run has given to it. Raises a VaultError."""
         ...
 
 

@@ -140,7 +140,7 @@ LEDGER_FAILURES = Metric(
     "nemutator_ledger_failures_total",
     "counter",
     "failures of the ledger of Vault tokens, by reason: unreadable, damaged, write, too_large, full"
-    " (an older entry was dropped)",
+    " (an older entry was dropped), served (digests of what pods were given)",
     ("reason",),
 )
 REVOCATIONS_WAITING = Metric(

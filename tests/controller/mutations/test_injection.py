@@ -108,7 +108,7 @@ def test_whoever_makes_a_pod_of_several_users_hears_who_can_read_its_files(
 
 @pytest.mark.parametrize("annotations", [FILE, {"nemutator.io/env.X": "secret/a#b"}])
 def test_a_pod_of_one_user_or_without_files_hears_nothing(annotations: Json) -> None:
-    containers = [{"name": "a", "command": ["x"]}, {"name": "b", "command": ["x"]}]
+    containers: list[Json] = [{"name": name, "command": ["x"]} for name in "ab"]
     if annotations is not FILE:
         containers[0]["securityContext"] = {"runAsUser": 5}
     draft = Draft(pod(*containers, annotations=annotations), "Pod")

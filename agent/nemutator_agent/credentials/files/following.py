@@ -79,30 +79,29 @@ class FileFollower:
 
     async def run(self) -> None:
         changes = self.handler.changes
-        begun = changes.log.newest
         try:
             while True:
                 seen = changes.log.newest
-                if self.folder.state({}) is not FolderState.EMPTY:
-                    await self._follow()
-                elif seen > begun:
-                    self.handler.after_rotation.due()
+                if self.folder.state({}) is FolderState.EMPTY or await self._follow():
+                    # Also where an earlier run has written the files, and was killed then.
+                    self.handler.after_rotation.due_if_changed()
                 while changes.log.newest <= seen:
                     await changes.beyond(seen)
         finally:
             self.room.leave(self)
             self._measure()
 
-    async def _follow(self) -> None:
+    async def _follow(self) -> bool:
+        """Whether all files have come to what they should be."""
         failures = 0
         while True:
             try:
                 await self.write(self.handler.file_values)
-                return
+                return True
             except HttpRefusal as refusal:
                 _warn(refusal.step, refusal.error)
                 if refusal.step == "size":
-                    return
+                    return False
             failures += 1
             await self.process.clock.sleep(
                 BACKOFF.delay_s(failures, roll=self.process.dice.random())

@@ -1,6 +1,6 @@
 """Serves the socket of one pod: that pod gets what it declares, as far as Vault allows it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
@@ -22,7 +22,12 @@ from nemutator_agent.credentials.http_refusals import (
 )
 from nemutator_agent.credentials.pods.budgets import PodBudget
 from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
-from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer, SignalsContainers
+from nemutator_agent.credentials.ports import (
+    AttestsPods,
+    ConnectedPeer,
+    RemembersServed,
+    SignalsContainers,
+)
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse, picked
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
@@ -67,6 +72,7 @@ class PodHandler:
     follow: Callable[[str, FollowedSecrets], None]
     """Looks from time to time whether a path has changed that the pod has read."""
     containers: SignalsContainers
+    served: RemembersServed
     changes: ChangeFeed = field(init=False)
     after_rotation: RotationSignals = field(init=False)
     _subject: AuditSubject = field(init=False)
@@ -77,13 +83,19 @@ class PodHandler:
     def __post_init__(self) -> None:
         self._subject = subject_of(self._pod)
         self.changes = ChangeFeed(self.process.clock)
-        self._followed = FollowedSecrets(self.session, changes=self.changes, audit=self.audit)
+        self._followed = FollowedSecrets(
+            self.session,
+            changes=self.changes,
+            audit=self.audit,
+            served=None if self._on_rotate is None else self.served,
+        )
         self.after_rotation = RotationSignals(
             self._pod,
             self._on_rotate if isinstance(self._on_rotate, ContainerSignal) else None,
             self.containers,
             self.process,
             audit=self.audit,
+            changes=self._followed,
         )
         self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
         self._vault_api = PodVaultApi(
@@ -213,12 +225,19 @@ class PodHandler:
             name: (await self.secret(name)).value for name in sorted(_named(self._understood()))
         }
 
-    async def follow_environment(self) -> None:
-        # Nobody is given anything, so there is nothing to record.
-        wanted = self._followed_environment()
-        for variable, reference in sorted(wanted.items()):
-            reading = await self.broker.read(self.session, reference.path)
-            self._follow(_Asked("env", variable, reference), reading)
+    async def follow_before(self) -> None:
+        before, failed = set(self._followed.before), None
+        for asked in self._followable():
+            if asked.operation == "env" or (asked.name, str(asked.reference)) in before:
+                try:
+                    reading = await self.broker.read(self.session, asked.reference.path)
+                except VaultError as error:
+                    failed = error
+                else:
+                    # Nobody is given anything, so there is nothing else to record.
+                    self._follow(asked, reading)
+        if failed is not None:
+            raise failed
 
     def may_watch(self, name: str) -> bool:
         return isinstance(self.declarations, Declarations) and name in _named(self.declarations)
@@ -232,6 +251,18 @@ class PodHandler:
         """A process keeps the variables that it was started with: only to a new pod a change means anything."""
         is_followed = isinstance(self._on_rotate, PodRestart)
         return self._understood().environment if is_followed else {}
+
+    def _followable(self) -> Iterator[_Asked]:
+        wanted = self.declarations
+        if isinstance(wanted, DeclarationError):
+            return
+        for variable, reference in sorted(self._followed_environment().items()):
+            yield _Asked("env", variable, reference)
+        for name, reference in wanted.secrets.items():
+            yield _Asked("read", name, reference)
+        for name, file in wanted.files.items():
+            for reference in file.entries.values():
+                yield _Asked("read", name, reference)
 
     @property
     def file_owner(self) -> int | None:

@@ -23,7 +23,8 @@ log = logging.getLogger(__name__)
 CLOSING_S = 5.0
 """Longer than a socket takes to drain: the end of a pod does not wait for its readers."""
 
-MakeHandler = Callable[[VaultSession, Declarations | DeclarationError], PodCallerHandler]
+MakeHandler = Callable[[VaultSession, Declarations | DeclarationError, str], PodCallerHandler]
+"""The last one is the volume's id."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +41,8 @@ class PodPublisher:
     """Binds the socket in a directory, for the pod with a uid; raises `OperatorError`."""
     handler: MakeHandler
     process: Process
+    forget: Callable[[str], None]
+    """What is remembered of a volume beyond the end of this process."""
     _published: dict[str, _Published] = field(default_factory=dict, init=False)
     _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
@@ -75,7 +78,7 @@ class PodPublisher:
         role = declarations.role if isinstance(declarations, Declarations) else None
         session = self.broker.open(account(publication.pod, role, home=publication.directory.path))
         try:
-            handler = self.handler(session, declarations)
+            handler = self.handler(session, declarations, volume)
             listener = self.listen(publication.directory, pod_uid, handler)
         except BaseException:
             self._end(session)
@@ -96,6 +99,7 @@ class PodPublisher:
 
     async def withdraw(self, volume: str) -> None:
         """Close the pod's socket, and have its token revoked when that was its last volume."""
+        self.forget(volume)
         published = self._published.pop(volume, None)
         if published is None:
             return

@@ -1,7 +1,5 @@
-"""Follows the variables of a pod that is to be made anew when one of them changes.
-
-A pod reads them once, when it starts, and that may have been before this process began.
-"""
+"""Follows what a pod was given before this process began: variables it reads once, when it starts, and secrets when
+it likes."""
 
 from dataclasses import dataclass
 
@@ -20,11 +18,11 @@ class EnvironmentFollower:
     process: Process
 
     async def run(self) -> None:
-        """Ends once each variable is followed."""
+        """Ends once all of it is followed."""
         failures = 0
         while True:
             try:
-                return await self.handler.follow_environment()
+                return await self.handler.follow_before()
             except VaultError:
                 # It is counted and recorded where Vault is asked.
                 failures += 1

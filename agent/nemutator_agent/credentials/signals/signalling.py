@@ -8,7 +8,7 @@ from nemutator_common.on_rotate import ContainerSignal
 from nemutator_common.process import Process
 
 from nemutator_agent.credentials.audit import Audit, subject_of
-from nemutator_agent.credentials.ports import SignalsContainers
+from nemutator_agent.credentials.ports import SettlesChanges, SignalsContainers
 from nemutator_agent.credentials.signals.outcomes import REMEDIES, SignalOutcome
 from nemutator_agent.publications import PublishedPod
 
@@ -27,11 +27,16 @@ class RotationSignals:
     process: Process
     _: KW_ONLY
     audit: Audit
+    changes: SettlesChanges
     _due: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def due(self) -> None:
         """A secret of the pod has changed, and its files have the new value."""
         self._due.set()
+
+    def due_if_changed(self) -> None:
+        if self.changes.is_unsettled:
+            self.due()
 
     async def run(self) -> None:
         clock = self.process.clock
@@ -41,7 +46,10 @@ class RotationSignals:
             await clock.sleep(max(SETTLE_S, not_before - clock.monotonic()))
             self._due.clear()
             if self.wanted is not None:
+                settle = self.changes.settling()
                 await self._send(self.wanted)
+                # A run that is killed before this leaves it to the next one.
+                settle()
             not_before = clock.monotonic() + APART_S
 
     async def _send(self, wanted: ContainerSignal) -> None:

@@ -26,9 +26,16 @@ class CountedRotations:
         self.count = 0
         self.is_due = asyncio.Event()
 
+        self.is_changed = False
+
     def due(self) -> None:
+        self.is_changed = False
         self.count += 1
         self.is_due.set()
+
+    def due_if_changed(self) -> None:
+        if self.is_changed:
+            self.due()
 
     async def run(self) -> None:
         raise NotImplementedError
@@ -65,7 +72,7 @@ class Pod:
     def file_owner(self) -> int | None:
         raise NotImplementedError
 
-    async def follow_environment(self) -> None:
+    async def follow_before(self) -> None:
         raise NotImplementedError
 
     def follower(self, process: Process) -> FileFollower:
@@ -73,6 +80,7 @@ class Pod:
 
     def change(self, value: str) -> None:
         self.value = value
+        self.after_rotation.is_changed = True
         self.changes.announce("db", None)
 
     @contextlib.asynccontextmanager
@@ -112,6 +120,14 @@ async def test_a_new_life_writes_only_what_has_changed_meanwhile() -> None:
         await pod.counted("written")
     assert pod.folder.files == {"db": "one"}
     assert pod.after_rotation.count == 1
+
+
+async def test_what_an_earlier_life_has_written_and_not_acted_upon_is_acted_upon() -> None:
+    pod = Pod(MemoryPodFolder({"db": "one"}))
+    pod.after_rotation.is_changed = True
+    async with pod.running():
+        await pod.after_rotation.is_due.wait()
+    assert (pod.folder.writes, pod.after_rotation.count) == (0, 1)
 
 
 async def test_nothing_is_read_for_a_pod_without_files() -> None:

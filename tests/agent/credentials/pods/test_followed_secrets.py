@@ -1,9 +1,10 @@
 from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
-from nemutator_agent.credentials.vault.documents import Document
+from nemutator_agent.credentials.vault.documents import Document, GivenLease
 from nemutator_common.declarations import Reference
 
 from tests.fakes.brokers import BrokerSetup
+from tests.fakes.served_values import MemoryServed
 
 DB = "secret/app/db"
 DECLARED = {
@@ -17,11 +18,11 @@ def document(password: str, version: int, **more: str) -> Document:
 
 
 class Setup:
-    def __init__(self) -> None:
+    def __init__(self, served: MemoryServed | None = None) -> None:
         self.broker = BrokerSetup()
         self.feed = ChangeFeed(self.broker.clock)
         self.followed = FollowedSecrets(
-            self.broker.session(), changes=self.feed, audit=self.broker.audit
+            self.broker.session(), changes=self.feed, audit=self.broker.audit, served=served
         )
 
     @property
@@ -93,3 +94,61 @@ def test_no_value_is_kept() -> None:
     setup = Setup()
     setup.followed.read("word", DECLARED["word"], document("hunter2", 1))
     assert "hunter2" not in str(setup.followed)
+
+
+def test_a_change_while_this_process_was_away_is_one() -> None:
+    served = MemoryServed()
+    Setup(served).followed.read("word", DECLARED["word"], document("one", 1))
+    same = Setup(served)
+    same.followed.read("word", DECLARED["word"], document("one", 2))
+    assert (same.announced, same.followed.is_unsettled) == ([], False)
+    setup = Setup(served)
+    assert list(setup.followed.before) == [("word", str(DECLARED["word"]))]
+    setup.followed.read("word", DECLARED["word"], document("two", 2))
+    setup.followed.read("word", DECLARED["word"], document("two", 2))
+    assert setup.announced == [("word", 2)]
+    assert setup.broker.grants.of("rotate") == ["granted"]
+
+
+def test_it_stays_one_until_something_was_done_about_it() -> None:
+    served = MemoryServed()
+    Setup(served).followed.read("word", DECLARED["word"], document("one", 1))
+    killed, setup = Setup(served), Setup(served)
+    for run in (killed, setup):
+        run.followed.read("word", DECLARED["word"], document("two", 2))
+        assert (len(run.announced), run.followed.is_unsettled) == (1, True)
+    settle = setup.followed.settling()
+    assert not setup.followed.is_unsettled
+    # What changes while the signal is sent needs another one.
+    setup.followed.take(DB, document("three", 3))
+    settle()
+    assert setup.followed.is_unsettled
+    for value, changes in (("two", 0), ("three", 1)):
+        later = Setup(served)
+        later.followed.read("word", DECLARED["word"], document(value, 2))
+        assert len(later.announced) == changes
+
+
+def test_a_value_that_came_back_while_this_process_was_away_is_no_change() -> None:
+    served = MemoryServed()
+    first = Setup(served)
+    for value in ("one", "two"):
+        first.followed.read("word", DECLARED["word"], document(value, 1))
+    assert len(first.announced) == 1
+    later = Setup(served)
+    later.followed.read("word", DECLARED["word"], document("one", 3))
+    assert later.announced == []
+
+
+def test_what_vault_lends_anew_after_a_restart_is_no_change() -> None:
+    served = MemoryServed()
+    lease = GivenLease("l", 60.0, renewable=True)
+    setup = Setup(served)
+    for value, at in (("one", Setup(served)), ("two", setup)):
+        lent = Document.of({"password": value}, None, lease=lease)
+        at.followed.read("word", DECLARED["word"], lent)
+        assert at.announced == []
+    setup.followed.read("word", DECLARED["word"], document("three", 1))
+    assert setup.followed.is_unsettled
+    setup.followed.settling()()
+    assert list(setup.followed.before) == [("word", str(DECLARED["word"]))]

@@ -27,6 +27,7 @@ from tests.agent.credentials.vault.test_orphaned_tokens import LENT, TERM_S, Mac
 from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
+from tests.fakes.served_values import MemoryServed
 
 DB = "secret/app/db"
 DECLARED = Declarations(
@@ -64,6 +65,7 @@ def handler(
         node="n1",
         follow=follow,
         containers=RecordedSignals(),
+        served=MemoryServed(),
         auth_mount="kubernetes",
         namespace="",
         budget=PodBudgets(rate).of(POD.uid),
@@ -151,7 +153,7 @@ async def test_variables_are_followed_where_a_new_pod_can_have_new_ones(
         first = handler(setup, declared, follow=lambda path, _: given.append(path))
         await first.admit(CALLER).environment()
         next_life = handler(setup, declared, follow=lambda path, _: unasked.append(path))
-        await next_life.follow_environment()
+        await next_life.follow_before()
     assert given == unasked == paths
     assert setup.grants.of("env") == ["granted"]
 
@@ -166,7 +168,7 @@ async def test_a_variable_that_is_lent_is_followed_over_a_restart(tmp_path: Path
         await first.clock.advance(POLL_S)
     async with machine.life() as second:
         pod = handler(second, declared)
-        await pod.follow_environment()
+        await pod.follow_before()
         # What the pod was started with, and nothing that nobody uses.
         assert len(machine.vault.leases) == 1
         machine.vault.renews_leases = False
@@ -183,7 +185,7 @@ async def test_a_changed_variable_is_a_rotation_of_a_pod_that_is_evicted_for_it(
     )
     async with setup.running():
         pod = handler(setup, declared)
-        await pod.follow_environment()
+        await pod.follow_before()
         setup.vault.state.write(DB, {"password": "hunter3"})
         await setup.clock.advance(FRESH_S)
         await pod.admit(CALLER).environment()
@@ -194,7 +196,7 @@ async def test_variables_that_vault_denies_are_not_followed_yet(setup: BrokerSet
     denied = Declarations(environment={"B": Reference("secret/other")}, on_rotate=PodRestart())
     async with setup.running():
         with pytest.raises(VaultDeniedError):
-            await handler(setup, denied).follow_environment()
+            await handler(setup, denied).follow_before()
 
 
 async def test_a_key_that_is_not_there_is_recorded_as_refused(setup: BrokerSetup) -> None:

@@ -17,6 +17,7 @@ from nemutator_common.secret import Secret
 from tests.fakes.brokers import JWT, BrokerSetup
 from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
+from tests.fakes.served_values import MemoryServed
 
 PATIENCE_S = 60.0
 
@@ -50,8 +51,9 @@ class Publishing:
         self.sockets: dict[str, Socket] = {}
         self.handlers: list[PodHandler] = []
         self.refusing = False
+        self.forgotten: list[str] = []
         self.publisher = PodPublisher(
-            self.setup.broker, self.open, self._handler, self.setup.process
+            self.setup.broker, self.open, self._handler, self.setup.process, self.forgotten.append
         )
 
     def open(self, directory: VolumeDirectory, pod_uid: str, handler: PodCallerHandler) -> Socket:
@@ -84,7 +86,7 @@ class Publishing:
         return self.setup.meter.value(names.POD_SOCKETS)
 
     def _handler(
-        self, session: VaultSession, declared: Declarations | DeclarationError
+        self, session: VaultSession, declared: Declarations | DeclarationError, _: str
     ) -> PodHandler:
         setup = self.setup
         self.handlers.append(
@@ -97,6 +99,7 @@ class Publishing:
                 node="n1",
                 follow=lambda _path, _followed: None,
                 containers=RecordedSignals(),
+                served=MemoryServed(),
                 auth_mount="kubernetes",
                 namespace="",
                 budget=PodBudgets(100).of(session.account.pod.uid),

@@ -17,7 +17,7 @@ class Pod(PodWithFiles):
         self.failures = failures
         self.tries = 0
 
-    async def follow_environment(self) -> None:
+    async def follow_before(self) -> None:
         self.tries += 1
         if self.tries <= self.failures:
             raise VaultUnavailableError("down", "nobody answers")

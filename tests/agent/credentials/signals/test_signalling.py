@@ -1,6 +1,6 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from nemutator_agent.credentials.signals.outcomes import SignalOutcome
@@ -16,12 +16,34 @@ HUP = ContainerSignal("HUP", "web")
 SENT = f"{POD.uid} signal:HUP@web"
 
 
+class Changes:
+    """A `SettlesChanges`."""
+
+    def __init__(self) -> None:
+        self.is_unsettled = False
+        self.settled = 0
+
+    def settling(self) -> Callable[[], None]:
+        self.is_unsettled = False
+
+        def settle() -> None:
+            self.settled += 1
+
+        return settle
+
+
 class Setup:
     def __init__(self, wanted: ContainerSignal | None = HUP) -> None:
         self.broker = BrokerSetup()
         self.containers = RecordedSignals()
+        self.changes = Changes()
         self.signals = RotationSignals(
-            POD, wanted, self.containers, self.broker.process, audit=self.broker.audit
+            POD,
+            wanted,
+            self.containers,
+            self.broker.process,
+            audit=self.broker.audit,
+            changes=self.changes,
         )
 
     @contextlib.asynccontextmanager
@@ -101,3 +123,19 @@ async def test_who_declares_none_gets_none() -> None:
         setup.signals.due()
         await setup.after(SETTLE_S)
     assert (setup.containers.sent, setup.broker.grants.all) == ([], [])
+    assert setup.changes.settled == 0
+
+
+async def test_it_is_due_for_a_change_until_its_signal_was_sent() -> None:
+    setup = Setup()
+    async with setup.running():
+        setup.signals.due_if_changed()
+        setup.changes.is_unsettled = True
+        setup.signals.due_if_changed()
+        await setup.broker.clock.until_sleeping()
+        assert setup.changes.settled == 0
+        await setup.broker.clock.advance(SETTLE_S)
+        assert (setup.containers.sent, setup.changes.settled) == ([SENT], 1)
+        setup.signals.due_if_changed()
+        await setup.broker.clock.advance(APART_S)
+    assert setup.containers.sent == [SENT]
