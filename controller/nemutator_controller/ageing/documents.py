@@ -73,4 +73,4 @@ def item_document(finding: AgeingFinding, windows: ListedWindows) -> dict[str, A
 
 
 def _pairs(points: Sequence[SeriesPoint]) -> list[list[float]]:
-    return [[round(at, 1), round(value)] for at, value in points]
+    return [[round(at, 1), round(value, 1)] for at, value in points]

@@ -145,7 +145,7 @@ class AgeingFinding:
     """What the verdict is about: `heap`, `memory`, `goroutines`, `threads`, `open files` or `cpu`."""
     reason: str
     rate_per_min: float
-    """Bytes, or pieces of what is measured, in a minute."""
+    """Bytes, or pieces of what is measured, in a minute; of CPU time 0, and its levels are percent."""
     first_level: float
     last_level: float
     p: float

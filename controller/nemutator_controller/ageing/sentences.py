@@ -26,6 +26,8 @@ def sentence(finding: AgeingFinding) -> str:
 def rate(finding: AgeingFinding) -> str:
     if finding.measure in ("heap", "memory"):
         return _per_minute(finding.rate_per_min)
+    if finding.measure == "cpu":
+        return ""
     return f"{finding.rate_per_min:.2g} a minute"
 
 

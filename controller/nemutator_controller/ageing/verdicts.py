@@ -1,7 +1,7 @@
 """The verdict on one workload, from the kept windows of its processes of one image."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -89,7 +89,7 @@ def assess(
     decide = partial(judge, after_s=after_s, loads=loads)
     judged = {one.name: decide(_series(history, one), one.floor) for one in MEASURES}
     functions = _hot_functions(history, frames, now=now)
-    measure, verdict, state, judgement = _first(judged, has_hot_spots=bool(functions))
+    measure, verdict, state, judgement = _first(judged, functions)
     newest = max(history, key=lambda source: source.started_at)
     sites = _sites(history, frames, judged["heap"], decide) if verdict == "leak" else []
     reason, goroutines = _reason(verdict, judgement, history), 0.0
@@ -122,7 +122,7 @@ def assess(
         replicas=(replicas := _replicas(history)),
         replicas_say=_compared(replicas) if verdict == "leak" else "",
         load=figure if any(loads) else None,
-        points=graph_points(measure, history),
+        points=graph_points(measure, history, functions[0].id if functions else None),
     )
 
 
@@ -133,7 +133,7 @@ _GROWING: tuple[tuple[Growth, State], ...] = (
 
 
 def _first(
-    judged: Mapping[str, Judgement], *, has_hot_spots: bool
+    judged: Mapping[str, Judgement], functions: Sequence[FunctionFinding]
 ) -> tuple[str, Verdict, State, Judgement]:
     """The measure that the verdict is about: what surely grows comes before what seems to."""
     # The heap has a point for each collection: until it has enough of them, a rise of the memory has no
@@ -145,8 +145,8 @@ def _first(
                 continue
             if judged[one.name].growth == growth:
                 return one.name, one.verdict, state, judged[one.name]
-        if growth == "grows" and has_hot_spots:
-            return "cpu", "hot spot grew", "firm", judged["heap"]
+        if growth == "grows" and functions:
+            return "cpu", "hot spot grew", "firm", _of_hot_spot(functions[0], judged["heap"])
     for name in ("heap", "memory"):
         if judged[name].growth in ("plateau", "steady"):
             firm: State = "firm" if judged[name].span_s >= 3 * 86_400 else "provisional"
@@ -155,13 +155,18 @@ def _first(
     return untold, "cannot tell", "provisional", judged[untold]
 
 
+def _of_hot_spot(most: FunctionFinding, heap: Judgement) -> Judgement:
+    """In percent of CPU time, over the time for which there are readings."""
+    before, now = 100 * most.share_before, 100 * most.share_now
+    reason = "functions have a larger share of CPU time than in their first days"
+    return replace(heap, reason=reason, slope=0.0, p=most.p, first=before, last=now)
+
+
 def _rise(judgement: Judgement) -> float:
     return judgement.slope if judgement.growth in ("grows", "grows provisionally") else 0.0
 
 
 def _reason(verdict: Verdict, judgement: Judgement, history: History) -> str:
-    if verdict == "hot spot grew":
-        return "functions have a larger share of CPU time than in their first days"
     if verdict == "cannot tell":
         for windows in history.values():
             for why in (windows[-1].missing or {}).values():

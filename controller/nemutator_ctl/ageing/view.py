@@ -175,18 +175,22 @@ def details(one: ListedFinding) -> str:
     return "".join(f"{visible(line, limit=300)}\n" for line in _lines(one))
 
 
+def _levels(one: ListedFinding) -> str:
+    if one.measure in ("heap", "memory"):
+        return f"from {one.first_level / MB:.1f} to {one.last_level / MB:.1f} MB"
+    if one.measure == "cpu":
+        return f"from {one.first_level:.1f} to {one.last_level:.1f} % of CPU time"
+    return f"from {one.first_level:.0f} to {one.last_level:.0f} {one.measure}"
+
+
 def _lines(one: ListedFinding) -> Iterator[str]:
     yield one.sentence
     yield ""
     yield f"workload   {one.workload.owner_kind} {_title(one)}, image {one.image[:16]}"
     yield f"why        {one.reason}"
     yield (
-        f"numbers    {one.readings} readings over {one.span_s / 60:.0f} min, p = {one.p:.2g}, "
-        + (
-            f"from {one.first_level / MB:.1f} to {one.last_level / MB:.1f} MB"
-            if one.measure in ("heap", "memory")
-            else f"from {one.first_level:.0f} to {one.last_level:.0f} {one.measure}"
-        )
+        f"numbers    {one.readings} readings over {one.span_s / 60:.0f} min, p = {one.p:.2g},"
+        f" {_levels(one)}"
     )
     if one.load is not None:
         yield f"load       known by its {one.load}"

@@ -18,6 +18,33 @@ def test_what_is_not_known_is_left_out() -> None:
     assert [point.at for point in thinned([(1.0, 5), (2.0, None), (3.0, 7)])] == [1.0, 3.0]
 
 
+def test_each_measure_has_its_own_graph() -> None:
+    windows = [
+        replace(one, goroutines=10 + place, threads=20 + place, open_files=30 + place)
+        for place, one in enumerate(kept_windows(3))
+    ]
+    history = {window_source(): windows}
+    shown = {
+        measure: [point.value for point in graph_points(measure, history)]
+        for measure in ("goroutines", "threads", "open files")
+    }
+    assert shown == {
+        "goroutines": [10, 11, 12],
+        "threads": [20, 21, 22],
+        "open files": [30, 31, 32],
+    }
+
+
+def test_of_cpu_time_it_shows_the_share_of_the_function() -> None:
+    cpu = [
+        replace(one, samples=200, functions={"hot": 20 * place})
+        for place, one in enumerate(kept_windows(3))
+    ]
+    history = {window_source(): [*cpu, *kept_windows(1)]}
+    assert [point.value for point in graph_points("cpu", history, "hot")] == [0, 10, 20]
+    assert graph_points("cpu", history) == ()
+
+
 def test_a_measure_without_readings_shows_the_heap() -> None:
     windows = [replace(one, rss_bytes=None) for one in kept_windows(3)]
     assert len(graph_points("memory", {window_source(): windows})) == 3

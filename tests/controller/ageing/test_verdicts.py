@@ -2,7 +2,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from nemutator_common.windows import SymbolFrame
-from nemutator_controller.ageing.sentences import sentence
+from nemutator_controller.ageing.sentences import rate, sentence
 from nemutator_controller.ageing.trends import DAY_S
 from nemutator_controller.ageing.verdicts import assess, own_frame
 
@@ -141,6 +141,11 @@ def test_after_three_days_a_leak_is_firm_and_a_hot_spot_is_named() -> None:
     found = assess(SHOP, {window_source(): steady}, FRAMES, now=7 * DAY_S)
     assert (found.verdict, found.measure) == ("hot spot grew", "cpu")
     assert found.functions[0].function == "main.cache"
+    # Its numbers are those of the function, and not of the memory.
+    assert [round(one, 3) for one in (found.first_level, found.last_level)] == [10, 40]
+    assert (found.rate_per_min, rate(found)) == (0, "")
+    assert found.p == found.functions[0].p
+    assert {round(point.value) for point in found.points} == {10, 40}
 
 
 def test_the_line_is_that_of_the_innermost_call_that_people_can_change() -> None:

@@ -60,6 +60,15 @@ def test_one_is_shown_with_its_numbers_and_its_stack() -> None:
     assert "load       known by its allocations\n" in details(decode_one(document))
 
 
+def test_a_hot_spot_is_shown_by_its_share() -> None:
+    spot = {"function": "main.parse", "file": "", "line": 0, "share_before": 0.1, "share_now": 0.4}
+    document = listing(
+        verdict="hot spot grew", measure="cpu", rate="", first_level=10.0, last_level=40.0
+    )["items"][0] | {"functions": [spot]}
+    text = details(decode_one(document))
+    assert "from 10.0 to 40.0 % of CPU time" in text
+
+
 @pytest.mark.parametrize("wrong", [{"verdict": 5}, {"p": 1e300}, {"sites": [{}]}])
 def test_an_answer_of_another_shape_is_one_message(wrong: dict[str, Any]) -> None:
     with pytest.raises(OperatorError, match="not understood"):

@@ -168,7 +168,8 @@ const MEMORY = ["heap", "memory"];
 
 /** How what a verdict is about went, drawn and in words. */
 function graph(one) {
-  const say = (value) => (MEMORY.includes(one.measure) ? bytes(value) : String(Math.round(value)));
+  const plain = (value) => (one.measure === "cpu" ? `${value.toFixed(1)} %` : String(Math.round(value)));
+  const say = (value) => (MEMORY.includes(one.measure) ? bytes(value) : plain(value));
   const points = one.points.map(([at, value]) => ({ at, value }));
   const words =
     one.readings === 0
