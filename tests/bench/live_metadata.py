@@ -10,35 +10,40 @@ import time
 from collections.abc import AsyncIterator, Collection
 
 import msgspec
-from nemutator_controller.app.following import followed
+from nemutator_controller.app.followed_objects import followed
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.following.following import CHECK_S, LiveMetadata
-from nemutator_controller.following.records import FollowedPod
+from nemutator_controller.following.records import FollowedObject
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.store import Store
 
 from tests.bench.brain_scale_shape import PODS, WORKLOADS, pods, replica_sets
 from tests.bench.frame import Result, aim
 from tests.fakes.clocks import ManualClock
-from tests.fakes.followed_pods import MemoryFollowedPods, MemoryFollowingJournal, MemoryRules, live
+from tests.fakes.followed_pods import (
+    MemoryFollowedObjects,
+    MemoryFollowingJournal,
+    MemoryRules,
+    live,
+)
 from tests.fakes.process import fake_process
 
 POLICIES = 50
 IDLE_CHECKS = 60
 
 
-class ClusterOfPods(MemoryFollowedPods):
+class ClusterOfPods(MemoryFollowedObjects):
     def __init__(self, snapshot: ClusterSnapshot) -> None:
         super().__init__()
         self.snapshot = snapshot
         self.is_new = True
 
-    def changed(self) -> Collection[FollowedPod] | None:
+    def changed(self) -> Collection[FollowedObject] | None:
         is_new, self.is_new = self.is_new, False
         return None if is_new else ()
 
-    async def everything(self) -> AsyncIterator[FollowedPod]:
-        async for pod in followed(self.snapshot.pods.objects.values(), self.snapshot):
+    async def everything(self) -> AsyncIterator[FollowedObject]:
+        async for pod in followed(self.snapshot.pods.objects.values(), self.snapshot, {}):
             self.looked_at += 1
             yield pod
 

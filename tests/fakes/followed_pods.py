@@ -1,12 +1,13 @@
 """Running pods whose metadata follows policies, in memory."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.following.records import FollowedPod, PodChangedError
+from nemutator_controller.following.records import FollowedObject, ObjectChangedError
 from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import KnownTokens
@@ -24,8 +25,18 @@ def running_pod(name: str = "web-1", *, namespace: str = "shop", **metadata: Jso
     }
 
 
-class MemoryFollowedPods:
-    """A `FollowedPods`; each write gives a pod the next version."""
+def workload(kind: str = "Deployment", *, labels: Json | None = None) -> Json:
+    """Named `web`; its template is that of pods of `app=web`."""
+    pod = running_pod("web", labels=labels or {})
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod["spec"]}
+    spec: Json = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
+    if kind == "CronJob":
+        spec = {"schedule": "@daily", "jobTemplate": {"spec": {"template": template}}}
+    return pod | {"apiVersion": "apps/v1", "kind": kind, "spec": spec}
+
+
+class MemoryFollowedObjects:
+    """A `FollowedObjects`; each write gives a pod the next version."""
 
     def __init__(self, *pods: Json) -> None:
         self.pods: dict[str, tuple[Json, int]] = {
@@ -49,21 +60,21 @@ class MemoryFollowedPods:
         if self._changed is not None:
             self._changed.add(uid)
 
-    def changed(self) -> Collection[FollowedPod] | None:
+    def changed(self) -> Collection[FollowedObject] | None:
         changed, self._changed = self._changed, set()
         return None if changed is None else [self._seen(uid) for uid in sorted(changed)]
 
-    async def everything(self) -> AsyncIterator[FollowedPod]:
+    async def everything(self) -> AsyncIterator[FollowedObject]:
         for uid in list(self.pods):
             yield self._seen(uid)
 
-    async def read(self, pod: FollowedPod) -> tuple[Mapping[str, Any], str] | None:
+    async def read(self, pod: FollowedObject) -> tuple[Mapping[str, Any], str] | None:
         self.reads += 1
         found = self.pods.get(pod.subject.uid)
         return None if found is None else (found[0], str(found[1]))
 
     async def write(
-        self, pod: FollowedPod, document: Mapping[str, Any], version: str, edits: Sequence[Edit]
+        self, pod: FollowedObject, document: Mapping[str, Any], version: str, edits: Sequence[Edit]
     ) -> None:
         if self.failure is not None:
             raise self.failure
@@ -71,24 +82,24 @@ class MemoryFollowedPods:
         if self.races:
             self.races -= 1
             self.put(live)
-            raise PodChangedError
+            raise ObjectChangedError
         if version != str(now):
-            raise PodChangedError
-        self.put(apply_edits(live, edits, "Pod"))
+            raise ObjectChangedError
+        self.put(apply_edits(live, edits, pod.subject.kind))
 
     def fall_behind(self) -> None:
         """As a watch does that lists everything anew."""
         self._changed = None
 
-    def _seen(self, uid: str) -> FollowedPod:
+    def _seen(self, uid: str) -> FollowedObject:
         self.looked_at += 1
         return _followed(*self.pods[uid])
 
-    def notify(self, pod: FollowedPod, note: str) -> None:
+    def notify(self, pod: FollowedObject, note: str) -> None:
         self.notes.append(note)
 
 
-class CrowdOfPods(MemoryFollowedPods):
+class CrowdOfPods(MemoryFollowedObjects):
     """Before its pods so many others of another namespace, which nobody ever reads or writes."""
 
     def __init__(self, *pods: Json, others: int) -> None:
@@ -96,7 +107,7 @@ class CrowdOfPods(MemoryFollowedPods):
         self.others = others
         self._other = _followed(running_pod("other", namespace="others"), 1)
 
-    async def everything(self) -> AsyncIterator[FollowedPod]:
+    async def everything(self) -> AsyncIterator[FollowedObject]:
         for _ in range(self.others):
             self.looked_at += 1
             yield self._other
@@ -148,11 +159,16 @@ def live(**labels: str) -> Json:
     return {"applyTo": "live", "mode": "Apply", "mutations": [{"labels": {"set": labels}}]}
 
 
-def _followed(document: Json, version: int) -> FollowedPod:
-    metadata = document["metadata"]
+def _followed(document: Json, version: int) -> FollowedObject:
+    metadata, kind = document["metadata"], document["kind"]
     stamp = (metadata.get("annotations") or {}).get(names.MUTATION, "")
-    return FollowedPod(
-        subject=pod_subject(metadata["namespace"], metadata["name"], metadata["uid"]),
+    subject = pod_subject(metadata["namespace"], metadata["name"], metadata["uid"])
+    if kind != "Pod":
+        subject = replace(
+            subject, api_version="apps/v1", kind=kind, owner_kind=kind, owner_name=subject.name
+        )
+    return FollowedObject(
+        subject=subject,
         version=str(version),
         stamp=stamp,
         labels=metadata.get("labels") or {},

@@ -353,7 +353,7 @@ ROLLS_DROPPED = Metric(
 FOLLOWED = Metric(
     "nemutator_followed_pods_total",
     "counter",
-    "running pods whose labels or annotations were to follow a policy or a token, by result: written,"
+    "running pods and workloads whose labels or annotations were to follow a policy or a token, by result: written,"
     " conflict (somebody wrote it at the same time: planned again), foreign (somebody else has changed our"
     " value: it stays), disputed (somebody else keeps reverting our value: it is left alone for some time),"
     " refused (by the API server), no_room (for the stamp)",
@@ -362,7 +362,7 @@ FOLLOWED = Metric(
 FOLLOWING_DUE = Metric(
     "nemutator_following_due",
     "gauge",
-    "running pods that have to be read, because they, a policy or a token have changed",
+    "running pods and workloads that have to be read, because they, a policy or a token have changed",
 )
 FOLLOWING_DISPUTED = Metric(
     "nemutator_following_disputed",

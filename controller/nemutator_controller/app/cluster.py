@@ -36,9 +36,10 @@ from nemutator_controller.kube.announcing import Announcer
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer, NotSyncedError
+from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
-from nemutator_controller.kube.resources import NAMESPACES
+from nemutator_controller.kube.resources import JOBS, NAMESPACES, WORKLOADS
 from nemutator_controller.kube.reviewing import Reviewer
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
@@ -107,6 +108,12 @@ class Cluster:
         self.evictable = PodsToEvict(self.watch)
         self.evictions = KubeEvictions(self.writer, self.announcer, "Eviction")
         self.eviction_rights = ReviewedEvictionRights(self.reviewer)
+        self.workloads: dict[str, Informer[Object]] = {
+            resource.kind: self.watch.jobs
+            if resource is JOBS
+            else Informer(resource, transport=transport, process=process)
+            for resource in WORKLOADS
+        }
         self.policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
         self.namespaces = Informer(NAMESPACES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self.policies, self.writer, process=process)
@@ -124,6 +131,11 @@ class Cluster:
     def tasks(self) -> list[Task]:
         bodies = {
             **self.watch.tasks(),
+            **{
+                f"watch {resource.plural}": self.workloads[resource.kind].run
+                for resource in WORKLOADS
+                if resource is not JOBS
+            },
             "certificates": self.registrar.run,
             "events": self.announcer.run,
             "watch policies": self.policies.run,

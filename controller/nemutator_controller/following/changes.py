@@ -1,17 +1,24 @@
-"""What has to change in the metadata of a running pod, by the planner that plans new ones: pure.
+"""What has to change in the metadata of a running pod or of a workload, by the planner of new pods: pure.
 
-The pod is planned as it was before us, and only labels and annotations of the plan are compared with what
+The object is planned as it was before us, and only labels and annotations of the plan are compared with what
 is there. A value that we have written and that is another one now is somebody else's: it stays.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from nemutator_controller.following.workload_views import (
+    ITSELF,
+    POD,
+    as_pod,
+    for_metadata,
+    situation_as_pod,
+)
 from nemutator_controller.mutations import image
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Draft, apply_edits, same
 from nemutator_controller.mutations.known_tokens import POLICY as TOKENS
-from nemutator_controller.mutations.paths import Json, PathError, parse_path, value_at
+from nemutator_controller.mutations.paths import Json, PathError, field_path, parse_path, value_at
 from nemutator_controller.mutations.skips import skips_of
 from nemutator_controller.mutations.stamps import (
     Stamp,
@@ -24,7 +31,6 @@ from nemutator_controller.policies.matches import CandidatePod, matches
 from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.plans import Situation, candidate, plan
 
-POD = "Pod"
 FOLLOWED = ("metadata.labels[", "metadata.annotations[")
 NO_LONGER = "its policy or token no longer says so"
 
@@ -34,39 +40,46 @@ class MetadataChange:
     edits: tuple[Edit, ...]
     """What is written now."""
     stamped: tuple[Edit, ...]
-    """All that we have changed in the pod then, for its stamp and for the journal."""
+    """All that we have changed in the object then, for its stamp and for the journal."""
     left: tuple[str, ...] = ()
     """Paths that somebody else has changed since: they stay."""
 
 
 def change_of(
-    pod: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
+    found: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
 ) -> MetadataChange | None:
-    """*policies*: those of this time; *live*: the names of those that are ever followed by pods that run.
+    """*policies*: those of this time; *live*: the names of those that are ever followed by what runs.
 
-    None: nothing of it follows. Raises `PathError` when *pod* is not shaped like one.
+    None: nothing of *found* follows. Raises `PathError` when it is not shaped like its kind.
     """
-    followed = set(live)
-    stamp = stamp_of(pod, POD)
-    annotations = pod.get("metadata", {}).get("annotations") or {}
-    skips = skips_of(annotations)
+    try:
+        return _change_of(found, situation, policies, live)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise PathError(str(error)) from error
+
+
+def _change_of(
+    found: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
+) -> MetadataChange | None:
+    followed, kind = set(live), situation.subject.kind
+    stamp = stamp_of(found, kind)
+    skips = skips_of(found["metadata"].get("annotations") or {})
     if (stamp is not None and stamp.edits is None) or skips.everything or skips.preview:
         return None
     earlier = {edit.path: edit for edit in (stamp.edits if stamp and stamp.edits else ())}
-    original = _before_us(pod, stamp)
-    is_meant = any(
-        each.name in followed and matches(each, _candidate(original, situation))
-        for each in policies
-    )
+    original = _before_us(found, stamp, kind)
+    pod = _candidate(original, situation)
+    chosen = [policy for policy in policies if matches(policy, pod)]
+    is_meant = any(policy.name in followed for policy in chosen)
     if is_meant:
         # What a live policy is for has its tokens followed, too.
         followed.add(TOKENS)
-    ours = {path: edit for path, edit in earlier.items() if _follows(edit, followed)}
+    ours = {path: edit for path, edit in earlier.items() if _follows(edit, followed, kind)}
     if not (is_meant or ours):
         return None
-    planned = plan(original, situation, policies).edits
-    wanted = {edit.path: edit for edit in planned if _follows(edit, followed)}
-    edits, left = _edits(pod, wanted, ours, leave=situation.reversed)
+    planned = _planned(original, situation, chosen)
+    wanted = {edit.path: edit for edit in planned if _follows(edit, followed, kind)}
+    edits, left = _edits(found, wanted, ours, situation)
     for edit in edits:
         first = earlier.pop(edit.path, None)
         if edit.path in wanted:
@@ -75,24 +88,33 @@ def change_of(
     return MetadataChange(edits=edits, stamped=tuple(earlier.values()), left=left)
 
 
-def restamped(pod: Json, decision: str, change: MetadataChange) -> Edit | None:
+def restamped(found: Json, kind: str, decision: str, change: MetadataChange) -> Edit | None:
     """The edit of the stamp that goes with *change*; None: there is no room for it."""
-    before = stamp_text(pod, POD)
+    before = stamp_text(found, kind)
     if not change.stamped:
-        return stamping(before)
+        return stamping(before, kind=kind)
     text = in_full(Stamp(decision, change.stamped))
-    return None if text is None else stamping(before, text)
+    return None if text is None else stamping(before, text, kind=kind)
+
+
+def _planned(original: Json, situation: Situation, chosen: Sequence[Policy]) -> Sequence[Edit]:
+    kind = situation.subject.kind
+    if kind == POD:
+        return plan(original, situation, chosen).edits
+    own = plan(as_pod(original, kind), situation_as_pod(situation), for_metadata(chosen))
+    return [replace(edit, path=ITSELF + edit.path) for edit in own.edits]
 
 
 def _edits(
-    pod: Json, wanted: dict[str, Edit], ours: dict[str, Edit], *, leave: Collection[str]
+    found: Json, wanted: dict[str, Edit], ours: dict[str, Edit], situation: Situation
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     edits: list[Edit] = []
     left: list[str] = []
     for path in (*wanted, *(path for path in ours if path not in wanted)):
-        if path in leave:
+        if path in situation.reversed:
             continue
-        now, first = value_at(pod, parse_path(path), POD), ours.get(path)
+        now = value_at(found, parse_path(path), situation.subject.kind)
+        first = ours.get(path)
         if path in wanted:
             edit = wanted[path]
         else:
@@ -106,22 +128,27 @@ def _edits(
     return tuple(edits), tuple(left)
 
 
-def _before_us(pod: Json, stamp: Stamp | None) -> Json:
+def _before_us(found: Json, stamp: Stamp | None, kind: str) -> Json:
     if stamp is None:
-        return pod
+        return found
     try:
-        unchanged = stamp.taken_off(pod, POD)
+        unchanged = stamp.taken_off(found, kind)
     except PathError:
         # The stamp is not ours: it names what this object does not have.
-        unchanged = pod
-    return apply_edits(unchanged, [stamping(())], POD)
+        unchanged = found
+    return apply_edits(unchanged, [stamping((), kind=kind)], kind)
 
 
-def _candidate(pod: Json, situation: Situation) -> CandidatePod:
-    metadata = pod["metadata"]
-    found = candidate(situation, metadata.get("labels") or {}, metadata.get("annotations") or {})
-    return replace(found, images=image.repositories(Draft(pod, POD)))
+def _candidate(found: Json, situation: Situation) -> CandidatePod:
+    """The pod that the object is or makes, as policies see it."""
+    draft = Draft(found, situation.subject.kind)
+    texts = (draft.value(field_path("metadata", field)) for field in ("labels", "annotations"))
+    labels, annotations = ((each[0] if each else None) or {} for each in texts)
+    pod = candidate(situation, labels, annotations)
+    return replace(pod, images=image.repositories(draft))
 
 
-def _follows(edit: Edit, policies: Collection[str]) -> bool:
-    return edit.policy in policies and edit.path.startswith(FOLLOWED)
+def _follows(edit: Edit, policies: Collection[str], kind: str) -> bool:
+    path = edit.path if kind == POD else edit.path.removeprefix(ITSELF)
+    is_its_own = kind == POD or path != edit.path
+    return is_its_own and edit.policy in policies and path.startswith(FOLLOWED)

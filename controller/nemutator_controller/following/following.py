@@ -1,8 +1,9 @@
-"""Has labels and annotations of pods that run follow policies and tokens, a few writes at a time.
+"""Has labels and annotations of pods that run, and of workloads, follow policies and tokens.
 
-What is written stands in the journal before it is written, and the pod's stamp names that record, so that it
-is taken back as any mutation is. Only a pod that has changed is looked at; all are when a policy or a token
-has changed, a part of them in each check, so that a cluster of any size costs a bounded share of a processor.
+What is written stands in the journal before it is written, and the object's stamp names that record, so that
+it is taken back as any mutation is. Only an object that has changed is looked at; all are when a policy or a
+token has changed, a part of them in each check, so that a cluster of any size costs a bounded share of a
+processor.
 """
 
 import logging
@@ -15,13 +16,14 @@ from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.following.changes import MetadataChange, change_of, restamped
-from nemutator_controller.following.ports import FollowedPods, FollowedRules, FollowingJournal
+from nemutator_controller.following.ports import FollowedObjects, FollowedRules, FollowingJournal
 from nemutator_controller.following.records import (
-    FollowedPod,
-    PodChangedError,
-    PodNotWrittenError,
+    FollowedObject,
+    ObjectChangedError,
+    ObjectNotWrittenError,
 )
 from nemutator_controller.following.reverted_writes import DisputedField, RevertedWrites, Workload
+from nemutator_controller.following.workload_views import POD
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.paths import Json, PathError
 from nemutator_controller.mutations.stamps import parse_stamp
@@ -33,13 +35,13 @@ log = logging.getLogger(__name__)
 
 CHECK_S = 1.0
 TRIES = 5
-"""Somebody else may write the pod between our read and our write."""
+"""Somebody else may write the object between our read and our write."""
 
 AT_ONCE = 50
-"""Pods that are read in one check: each costs the API server a question."""
+"""Objects that are read in one check: each costs the API server a question."""
 
 LOOKED_AT = 10_000
-"""Pods of a look at all of them that are looked at in one check: about a fifth of a second."""
+"""Objects of a look at all of them that are looked at in one check: about a fifth of a second."""
 
 FOREIGN = (
     "somebody else has changed {} since nemutator wrote it: it does not follow its policy any more"
@@ -52,7 +54,7 @@ DISPUTED = (
 
 @dataclass(slots=True)
 class LiveMetadata:
-    pods: FollowedPods
+    objects: FollowedObjects
     rules: FollowedRules
     journal: FollowingJournal
     process: Process
@@ -64,12 +66,12 @@ class LiveMetadata:
     _room: float = field(default=0.0, init=False)
     _rules: tuple[Policies | None, str] = field(default=(None, ""), init=False)
     """The policies and the tokens of the last check."""
-    _rest: AsyncIterator[FollowedPod] | None = field(default=None, init=False)
-    """Of all pods those that have not been looked at yet; None: all of them have."""
+    _rest: AsyncIterator[FollowedObject] | None = field(default=None, init=False)
+    """Of all objects those that have not been looked at yet; None: all of them have."""
     _is_outdated: bool = field(default=True, init=False)
     """Whether all have to be looked at once more."""
-    _due: dict[str, FollowedPod] = field(default_factory=dict, init=False)
-    """By uid: pods that have to be read to know whether they are as they should be."""
+    _due: dict[str, FollowedObject] = field(default_factory=dict, init=False)
+    """By uid: objects that have to be read to know whether they are as they should be."""
     _reverted: RevertedWrites = field(default_factory=RevertedWrites, init=False)
 
     async def run(self) -> None:
@@ -79,11 +81,11 @@ class LiveMetadata:
             self._room = min(self._room + self.per_minute * CHECK_S / 60, max(1.0, self.per_minute))
             try:
                 await self._check()
-            except (StoreUnavailableError, PodNotWrittenError) as error:
-                log.warning("pods_do_not_follow", {names.ERROR: str(error)})
+            except (StoreUnavailableError, ObjectNotWrittenError) as error:
+                log.warning("metadata_does_not_follow", {names.ERROR: str(error)})
 
     async def _check(self) -> None:
-        changed, known = self.pods.changed(), self.rules.policies
+        changed, known = self.objects.changed(), self.rules.policies
         if changed is None:
             self._is_outdated = True
         if known is None:
@@ -92,14 +94,14 @@ class LiveMetadata:
         # Out of its times a policy says nothing, and what it has written goes.
         policies, (tag, _) = known.at(self.process.clock.now()), self.rules.tokens
         if (policies, tag) != self._rules:
-            # A look that is under way goes to its end: rules that keep changing hold up no pod.
+            # A look that is under way goes to its end: rules that keep changing hold up nothing.
             self._is_outdated = True
         self._rules = policies, tag
         if self._reverted.end_waits(self.process.clock.monotonic()):
             self._is_outdated = True
         if live:
-            for pod in changed or ():
-                self._consider(pod, policies, live)
+            for one in changed or ():
+                self._consider(one, policies, live)
             await self._read_on(policies, live)
         else:
             self._rest, self._is_outdated = None, True
@@ -109,97 +111,103 @@ class LiveMetadata:
         await self._follow(policies, live)
 
     async def _read_on(self, policies: Policies, live: set[str]) -> None:
-        """Look at further pods of all, until enough of them have to be read."""
+        """Look at further objects of all, until enough of them have to be read."""
         if self._rest is None and self._is_outdated:
-            self._rest = self.pods.everything()
+            self._rest = self.objects.everything()
             self._is_outdated = self._rest is None
         looked_at = 0
         while self._rest is not None and looked_at < LOOKED_AT and len(self._due) < AT_ONCE:
-            if (pod := await anext(self._rest, None)) is None:
+            if (one := await anext(self._rest, None)) is None:
                 self._rest = None
                 return
-            self._consider(pod, policies, live)
+            self._consider(one, policies, live)
             looked_at += 1
 
-    def _consider(self, pod: FollowedPod, policies: Policies, live: set[str]) -> None:
-        if self._may_follow(pod, policies, live):
-            self._due[pod.subject.uid] = pod
+    def _consider(self, one: FollowedObject, policies: Policies, live: set[str]) -> None:
+        if self._may_follow(one, policies, live):
+            self._due[one.subject.uid] = one
 
     async def _follow(self, policies: Policies, live: set[str]) -> None:
         if not self._due:
             return
         reversed_ = await self._reversed()
-        for pod in list(self._due.values())[:AT_ONCE]:
+        for one in list(self._due.values())[:AT_ONCE]:
             if self._room < 1.0:
                 return
             # If it fails for now, those behind it have their turn first.
-            del self._due[pod.subject.uid]
-            self._due[pod.subject.uid] = pod
-            workload = pod.subject.namespace, pod.subject.owner_kind, pod.subject.owner_name
-            if await self._bring(pod, policies, live, reversed_[workload]):
-                del self._due[pod.subject.uid]
+            del self._due[one.subject.uid]
+            self._due[one.subject.uid] = one
+            workload = one.subject.namespace, one.subject.owner_kind, one.subject.owner_name
+            if await self._bring(one, policies, live, reversed_[workload]):
+                del self._due[one.subject.uid]
 
     async def _bring(
-        self, pod: FollowedPod, policies: Policies, live: set[str], taken_back: frozenset[str]
+        self, one: FollowedObject, policies: Policies, live: set[str], taken_back: frozenset[str]
     ) -> bool:
-        """Write what follows; whether the pod need not be read again before something changes."""
-        workload = _workload(pod)
+        """Write what follows; whether the object need not be read again before something changes."""
+        workload = _workload(one)
         for _ in range(TRIES):
-            found = await self.pods.read(pod)
+            found = await self.objects.read(one)
             if found is None:
                 return True
             document, version = found
             leave = taken_back | self._reverted.left_alone(workload)
             try:
-                change = change_of(document, self._situation(pod, leave), policies.for_pods, live)
+                change = change_of(document, self._situation(one, leave), policies.for_pods, live)
             except (PathError, RecursionError) as error:
-                log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.ERROR: str(error)})
+                log.warning(
+                    "metadata_not_followed", {names.OBJECT: _name(one), names.ERROR: str(error)}
+                )
                 return True
             for path in () if change is None else change.left:
                 self._count("foreign")
-                self.pods.notify(pod, FOREIGN.format(path))
+                self.objects.notify(one, FOREIGN.format(path))
             if change is None or not change.edits:
                 return True
             disputed = self._reverted.disputed(
-                workload, pod.subject.uid, change.edits, self.process.clock.monotonic()
+                workload, one.subject.uid, change.edits, self.process.clock.monotonic()
             )
             if disputed:
-                await self._give_way(pod, change, disputed)
+                await self._give_way(one, change, disputed)
                 continue
             try:
-                await self._write(pod, document, version, change)
-            except PodChangedError:
+                await self._write(one, document, version, change)
+            except ObjectChangedError:
                 self._count("conflict")
                 continue
-            except PodNotWrittenError as error:
+            except ObjectNotWrittenError as error:
                 if error.again:
                     raise
                 self._count("refused")
-                log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.ERROR: str(error)})
+                log.warning(
+                    "metadata_not_followed", {names.OBJECT: _name(one), names.ERROR: str(error)}
+                )
                 return True
             # The watch shows the version that we have made, which is looked at once more.
             return True
         return False
 
     async def _write(
-        self, pod: FollowedPod, document: Json, version: str, change: MetadataChange
+        self, one: FollowedObject, document: Json, version: str, change: MetadataChange
     ) -> None:
         decision = self.fresh()
-        stamp = restamped(document, decision, change)
+        stamp = restamped(document, one.subject.kind, decision, change)
         if stamp is None:
             self._count("no_room")
-            log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.REASON: "no_room"})
+            log.warning(
+                "metadata_not_followed", {names.OBJECT: _name(one), names.REASON: "no_room"}
+            )
             return
         edits = change.stamped or change.edits
-        await self.journal.add(self._decision(decision, pod, edits))
+        await self.journal.add(self._decision(decision, one, edits))
         self._room -= 1.0
-        await self.pods.write(pod, document, version, (*change.edits, stamp))
-        self._reverted.wrote(pod.subject.uid, change.edits)
+        await self.objects.write(one, document, version, (*change.edits, stamp))
+        self._reverted.wrote(one.subject.uid, change.edits)
         self._count("written")
-        log.info("pod_followed", {names.OBJECT: _name(pod), names.DECISION: decision})
+        log.info("metadata_followed", {names.OBJECT: _name(one), names.DECISION: decision})
 
     async def _give_way(
-        self, pod: FollowedPod, change: MetadataChange, disputed: Sequence[DisputedField]
+        self, one: FollowedObject, change: MetadataChange, disputed: Sequence[DisputedField]
     ) -> None:
         """Tell people once of what is not written: in the log, by an Event and in the journal."""
         new = {
@@ -209,21 +217,21 @@ class LiveMetadata:
         }
         self._count("disputed", len(disputed))
         for note in new.values():
-            log.warning("field_disputed", {names.OBJECT: _name(pod), names.REASON: note})
-            self.pods.notify(pod, note)
+            log.warning("field_disputed", {names.OBJECT: _name(one), names.REASON: note})
+            self.objects.notify(one, note)
         if new:
             edits = [edit for edit in change.edits if edit.path in new]
-            preview = self._decision(self.fresh(), pod, edits)
+            preview = self._decision(self.fresh(), one, edits)
             await self.journal.add(replace(preview, mode="preview", warnings=tuple(new.values())))
 
-    def _decision(self, id_: str, pod: FollowedPod, edits: Sequence[Edit]) -> Decision:
+    def _decision(self, id_: str, one: FollowedObject, edits: Sequence[Edit]) -> Decision:
         return Decision(
             id=id_,
             at=self.process.clock.now(),
             request_uid="",
             operation="LIVE",
             mode="apply",
-            subject=pod.subject,
+            subject=one.subject,
             edits=tuple(edits),
         )
 
@@ -233,35 +241,40 @@ class LiveMetadata:
             found[each.namespace, each.owner_kind, each.owner_name] |= {each.path}
         return found
 
-    def _situation(self, pod: FollowedPod, taken_back: frozenset[str]) -> Situation:
+    def _situation(self, one: FollowedObject, taken_back: frozenset[str]) -> Situation:
         return Situation(
-            subject=pod.subject,
-            namespace_labels=self.rules.namespace_labels(pod.subject.namespace),
+            subject=one.subject,
+            namespace_labels=self.rules.namespace_labels(one.subject.namespace),
             reversed=taken_back,
             tokens=self.rules.tokens[1],
         )
 
-    def _may_follow(self, pod: FollowedPod, policies: Policies, live: set[str]) -> bool:
-        """Whether it has to be read to know: the watch shows no images and no annotations but ours."""
-        stamp = parse_stamp(pod.stamp) if pod.stamp else None
+    def _may_follow(self, one: FollowedObject, policies: Policies, live: set[str]) -> bool:
+        """Whether it has to be read to know: the watch shows no images, no annotations but ours, and no
+        templates."""
+        stamp = parse_stamp(one.stamp) if one.stamp else None
         if stamp is not None and any(edit.policy in live for edit in stamp.edits or ()):
             return True
-        possible = [p for p in policies.for_pods_of(pod.subject.namespace) if p.name in live]
+        possible = [p for p in policies.for_pods_of(one.subject.namespace) if p.name in live]
         if not possible:
             return False
-        seen = candidate(self._situation(pod, frozenset()), pod.labels, {})
-        return any(each.narrowed or matches(each, seen) for each in possible)
+        seen = candidate(self._situation(one, frozenset()), one.labels, {})
+        is_a_pod = one.subject.kind == POD
+        return any(
+            each.narrowed or (not is_a_pod and each.pods.requirements) or matches(each, seen)
+            for each in possible
+        )
 
     def _count(self, result: str, count: int = 1) -> None:
         self.process.meter.count(names.FOLLOWED, count, result=result)
 
 
-def _name(pod: FollowedPod) -> str:
-    return f"{pod.subject.namespace}/{pod.subject.name}"
+def _name(one: FollowedObject) -> str:
+    return f"{one.subject.namespace}/{one.subject.name}"
 
 
-def _workload(pod: FollowedPod) -> Workload:
-    subject = pod.subject
+def _workload(one: FollowedObject) -> Workload:
+    subject = one.subject
     if not subject.owner_kind:
         return subject.namespace, subject.kind, subject.name
     return subject.namespace, subject.owner_kind, subject.owner_name

@@ -5,40 +5,42 @@ from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
 
-from nemutator_controller.following.records import FollowedPod
+from nemutator_controller.following.records import FollowedObject
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies
 
 
-class FollowedPods(Protocol):
-    def changed(self) -> Collection[FollowedPod] | None:
+class FollowedObjects(Protocol):
+    """Running pods, and workloads that no other object makes."""
+
+    def changed(self) -> Collection[FollowedObject] | None:
         """Those that came or changed since this was asked last; None: any may have."""
         ...
 
-    def everything(self) -> AsyncIterator[FollowedPod] | None:
+    def everything(self) -> AsyncIterator[FollowedObject] | None:
         """All as they are at this moment, whenever the next one is asked for, which holds up nobody; None
         while they are not known. Those that have ended or are ending are in neither."""
         ...
 
-    async def read(self, pod: FollowedPod) -> tuple[Mapping[str, Any], str] | None:
-        """The whole pod and its version; None: it is gone. Raises `PodNotWrittenError`."""
+    async def read(self, pod: FollowedObject) -> tuple[Mapping[str, Any], str] | None:
+        """The whole object and its version; None: it is gone. Raises `ObjectNotWrittenError`."""
         ...
 
     async def write(
-        self, pod: FollowedPod, document: Mapping[str, Any], version: str, edits: Sequence[Edit]
+        self, pod: FollowedObject, document: Mapping[str, Any], version: str, edits: Sequence[Edit]
     ) -> None:
-        """Make all *edits* or none, if the pod is still at *version*. Raises `PodChangedError` and
-        `PodNotWrittenError`."""
+        """Make all *edits* or none, if the object is still at *version*. Raises `ObjectChangedError` and
+        `ObjectNotWrittenError`."""
         ...
 
-    def notify(self, pod: FollowedPod, note: str) -> None:
-        """A warning, as an Event of the pod."""
+    def notify(self, pod: FollowedObject, note: str) -> None:
+        """A warning, as an Event of the object."""
         ...
 
 
 class FollowedRules(Protocol):
-    """What pods follow. A further object of each whenever it changes."""
+    """What pods and workloads follow. A further object of each whenever it changes."""
 
     @property
     def policies(self) -> Policies | None:

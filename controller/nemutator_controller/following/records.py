@@ -1,4 +1,4 @@
-"""Running pods as those who have them follow see them, and why one is not written."""
+"""Running pods and workloads as those who have them follow see them, and why one is not written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,22 +7,23 @@ from nemutator_controller.mutations.decisions import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedPod:
-    """A pod as the watch shows it."""
+class FollowedObject:
+    """A pod or a workload as the watch shows it."""
 
     subject: Subject
-    """With its uid and the workload that makes it."""
+    """With its uid and the workload that makes it; a workload with itself."""
     version: str
     stamp: str
     """The text of its stamp; empty: it has none."""
     labels: Mapping[str, str]
+    """Of a workload they are its own, by which no policy chooses."""
 
 
-class PodChangedError(Exception):
-    """Somebody has written the pod since it was read: it has to be read and planned again."""
+class ObjectChangedError(Exception):
+    """Somebody has written the object since it was read: it has to be read and planned again."""
 
 
-class PodNotWrittenError(Exception):
+class ObjectNotWrittenError(Exception):
     """It stays as it is; the message says why. *again*: only for now."""
 
     def __init__(self, what: str, *, again: bool) -> None:

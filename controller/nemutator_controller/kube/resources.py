@@ -48,6 +48,7 @@ DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", Object)
 REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", Object)
 JOBS: Final = Resource("batch", "v1", "jobs", "Job", Object)
 CRON_JOBS: Final = Resource("batch", "v1", "cronjobs", "CronJob", Object)
+WORKLOADS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS)
 RUNTIME_CLASSES: Final = Resource(
     "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", RuntimeClass, namespaced=False
 )

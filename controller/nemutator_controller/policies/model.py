@@ -82,7 +82,7 @@ class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
     apply_to: Literal["pod", "template", "live"] = "pod"
     """What is changed: each new pod, or the template in the workload that makes pods. live: each new pod,
-    and labels and annotations of those that run."""
+    and labels and annotations of those that run and of workloads."""
     when: When | None = None
     """Absent: always."""
     mode: Literal["Apply", "Preview"] = "Preview"

@@ -17,16 +17,18 @@ from nemutator_controller.ageing.model import AgedWorkload
 from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.followed_objects import ClusterObjects, cluster_objects
 from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.evictions.records import (
     EvictablePod,
     NotAllowedNowError,
     PodGoneError,
 )
+from nemutator_controller.following.records import FollowedObject, ObjectChangedError
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
-from nemutator_controller.mutations.decisions import pod_subject
+from nemutator_controller.mutations.decisions import Edit, pod_subject
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
@@ -320,3 +322,91 @@ async def test_an_eviction_is_of_that_very_pod_and_within_its_budget(tmp_path: P
         kube.store.remove(kinds.DISRUPTION_BUDGETS, "shop", "cart")
         await cluster.evictions.evict(seen)
         assert await restartable(cluster) == []
+
+
+def deployment(name: str, **more: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop", "uid": f"d-{name}"} | more,
+        "spec": {"template": {"metadata": {}, "spec": {"containers": []}}},
+    }
+
+
+async def all_seen(objects: ClusterObjects) -> dict[str, FollowedObject]:
+    everything = objects.everything()
+    return {} if everything is None else {one.subject.name: one async for one in everything}
+
+
+async def seen_as(objects: ClusterObjects, *names: str) -> dict[str, FollowedObject]:
+    """All that follow, once they are these."""
+    await until(lambda: _are(objects, names), f"{names} are seen")
+    return await all_seen(objects)
+
+
+async def _are(objects: ClusterObjects, names: tuple[str, ...]) -> bool:
+    return sorted(await all_seen(objects)) == list(names)
+
+
+async def test_what_follows_is_every_pod_and_workload_once_and_then_what_has_changed(
+    tmp_path: Path,
+) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.PODS, outdated("done", "c3", phase="Succeeded"))
+        operator = {
+            "kind": "Shop",
+            "name": "x",
+            "uid": "s1",
+            "apiVersion": "v1",
+            "controller": True,
+        }
+        kube.store.put(kinds.DEPLOYMENTS, deployment("made", ownerReferences=[operator]))
+        kube.store.put(kinds.DEPLOYMENTS, deployment("web"))
+        for informer in cluster.workloads.values():
+            await informer.synced()
+        with cluster_objects(cluster) as objects:
+            assert objects.changed() is None
+            web = (await seen_as(objects, "web", "web-1", "web-2"))["web"].subject
+            assert (web.api_version, web.owner_kind, web.owner_name) == (
+                "apps/v1",
+                "Deployment",
+                "web",
+            )
+            objects.changed()
+            found: list[FollowedObject] = []
+
+            async def web_has_changed() -> bool:
+                found.extend(objects.changed() or ())
+                return bool(found)
+
+            kube.store.put(kinds.DEPLOYMENTS, deployment("web", labels={"app": "web"}))
+            await until(web_has_changed, "the change of a workload is seen")
+            assert [(one.subject.kind, one.labels) for one in found] == [
+                ("Deployment", {"app": "web"})
+            ]
+            assert objects.changed() == []
+
+
+async def test_a_workload_is_written_if_it_is_the_one_that_was_read(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.DEPLOYMENTS, deployment("web"))
+        label = Edit(
+            path="workload.metadata.labels[team]",
+            before=(),
+            after=("a",),
+            verb="labels",
+            policy="p",
+        )
+        with cluster_objects(cluster) as objects:
+            web = (await seen_as(objects, "web", "web-1", "web-2"))["web"]
+            read = await objects.read(web)
+            assert read is not None
+            await objects.write(web, *read, [label])
+            after = await objects.read(web)
+            assert after is not None
+            assert after[0]["metadata"]["labels"] == {"team": "a"}
+            assert after[0]["spec"] == read[0]["spec"]
+            with pytest.raises(ObjectChangedError):
+                await objects.write(web, *read, [label])
+            other = dataclasses.replace(web, subject=dataclasses.replace(web.subject, uid="other"))
+            assert await objects.read(other) is None

@@ -1,15 +1,19 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from nemutator_common import names
 from nemutator_controller.following.changes import MetadataChange, change_of, restamped
-from nemutator_controller.mutations.decisions import pod_subject
+from nemutator_controller.journal.reversal_steps import steps_back
+from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.paths import WORKLOADS, PathError
+from nemutator_controller.mutations.stamps import Stamp, in_full, stamp_of, stamping
 from nemutator_controller.policies.plans import Situation
 from nemutator_controller.policies.snapshot import snapshot_of
 
-from tests.fakes.followed_pods import live, running_pod
+from tests.fakes.followed_pods import live, running_pod, workload
 
 SUBJECT = pod_subject("shop", "web-1", "u-web-1")
 TEAM = "metadata.labels[team]"
@@ -18,8 +22,9 @@ TEAM = "metadata.labels[team]"
 def change(
     pod: Any, *, tokens: dict[str, str] | None = None, taken_back: str = "", **specs: Any
 ) -> MetadataChange | None:
+    kind = pod["kind"] if isinstance(pod.get("kind"), str) else "Pod"
     situation = Situation(
-        subject=SUBJECT,
+        subject=replace(SUBJECT, kind=kind, name="web" if kind != "Pod" else "web-1"),
         namespace_labels={},
         tokens=None if tokens is None else KnownTokens(tokens),
         reversed=frozenset([taken_back] if taken_back else ()),
@@ -37,9 +42,9 @@ def changed(pod: Any, **more: Any) -> MetadataChange:
 def followed(pod: Any, **more: Any) -> Any:
     """The pod after its change, stamp and all."""
     found = changed(pod, **more)
-    stamp = restamped(pod, "d1", found)
+    stamp = restamped(pod, pod["kind"], "d1", found)
     assert stamp is not None
-    return apply_edits(pod, (*found.edits, stamp), "Pod")
+    return apply_edits(pod, (*found.edits, stamp), pod["kind"])
 
 
 def labels(pod: Any) -> Any:
@@ -118,4 +123,59 @@ def test_a_pod_whose_stamp_has_no_room_is_left_alone() -> None:
     assert change(full, team=live(team="a")) is None
     several = {f"key-{number}": "v" * 60 for number in range(60)}
     found = changed(running_pod(), team=live(**several))
-    assert restamped(running_pod(), "d1", found) is None
+    assert restamped(running_pod(), "Pod", "d1", found) is None
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_a_workload_follows_in_its_own_metadata_and_never_in_its_template(kind: str) -> None:
+    before = workload(kind, labels={"tier": "old", "color": "nemu_label_value_color"})
+    policy = live(team="a", tier="web") | {
+        "match": {"podSelector": {"matchLabels": {"app": "web"}}}
+    }
+    first = followed(before, tokens={"nemu_label_value_color": "blue"}, team=policy)
+    assert labels(first) == {"tier": "web", "color": "blue", "team": "a"}
+    assert first["spec"] == before["spec"]
+    other = live(team="b") | {"match": {"podSelector": {"matchLabels": {"app": "other"}}}}
+    last = followed(first, team=other)
+    assert labels(last) == labels(before) | {"color": "blue"}
+    assert last["spec"] == before["spec"]
+
+
+def test_a_workload_is_taken_back_from_the_journal() -> None:
+    before = workload(labels={"tier": "old"})
+    found = changed(before, team=live(team="a", tier="web"))
+    after = followed(before, team=live(team="a", tier="web"))
+    subject = replace(SUBJECT, kind="Deployment", name="web")
+    decision = Decision(
+        id="d1", at=0, request_uid="", operation="LIVE", mode="apply", subject=subject,
+        edits=found.stamped,
+    )  # fmt: skip
+    steps = steps_back([decision], after, "Deployment", running=True)
+    assert {(step.edit.path, step.verdict, step.way) for step in steps} == {
+        ("workload.metadata.labels[team]", "reverse", "patch"),
+        ("workload.metadata.labels[tier]", "reverse", "patch"),
+    }
+
+
+def test_what_was_done_to_its_template_stays_in_the_stamp_of_a_workload() -> None:
+    template = Edit(path=TEAM, before=(), after=("t",), verb="labels", policy="team")
+    stamped = [template, stamping((), in_full(Stamp("d0", (template,))) or "", kind="Deployment")]
+    before = apply_edits(workload(), stamped, "Deployment")
+    # The policy has been one for templates before.
+    after = followed(before, team=live(team="a"))
+    stamp = stamp_of(after, "Deployment")
+    assert stamp is not None
+    assert [each.path for each in stamp.edits or ()] == [TEAM, f"workload.{TEAM}"]
+    assert after["spec"] == before["spec"]
+
+
+def test_a_workload_whose_pods_do_not_follow_does_not_either() -> None:
+    one = workload()
+    one["spec"]["template"]["metadata"]["annotations"] = {names.SKIP: "true"}
+    assert changed(one, team=live(team="a")).edits == ()
+
+
+@pytest.mark.parametrize("broken", [{}, {"metadata": []}, {"metadata": {"labels": []}}])
+def test_what_is_not_shaped_like_its_kind_is_refused(broken: Any) -> None:
+    with pytest.raises(PathError):
+        change({"kind": "Deployment", "spec": {}} | broken, team=live(team="a"))

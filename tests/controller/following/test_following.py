@@ -12,7 +12,7 @@ from nemutator_controller.following.following import (
     LOOKED_AT,
     LiveMetadata,
 )
-from nemutator_controller.following.records import PodNotWrittenError
+from nemutator_controller.following.records import ObjectNotWrittenError
 from nemutator_controller.following.reverted_writes import FIRST_WAIT_S, REVERTS
 from nemutator_controller.mutations.stamps import parse_stamp
 
@@ -24,6 +24,7 @@ from tests.fakes.followed_pods import (
     MemoryRules,
     live,
     running_pod,
+    workload,
 )
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
@@ -157,6 +158,27 @@ async def test_a_watch_that_was_too_slow_costs_one_look_at_all() -> None:
     assert one.pods.looked_at == seen + 3
 
 
+async def test_a_workload_follows_in_its_own_metadata_and_what_was_taken_back_stays_so() -> None:
+    chosen = live(team="a") | {"match": {"podSelector": {"matchLabels": {"app": "web"}}}}
+    before = workload()
+    one = Cluster(before, team=chosen)
+    async with one.running():
+        await one.check(3)
+        assert one.pods.metadata("web")["labels"] == {"team": "a"}
+        assert one.pods.pods["u-web"][0]["spec"] == before["spec"]
+        one.journal.stones = [
+            Tombstone("shop", "Deployment", "web", "workload.metadata.labels[team]")
+        ]
+        one.rules.say(team=chosen | {"mutations": [{"labels": {"set": {"team": "b"}}}]})
+        await one.check(3)
+    assert one.pods.metadata("web")["labels"] == {"team": "a"}
+    [decision] = one.journal.decisions
+    assert (decision.subject.kind, decision.edits[0].path) == (
+        "Deployment",
+        "workload.metadata.labels[team]",
+    )
+
+
 async def test_a_race_is_planned_again() -> None:
     one = Cluster(running_pod(), team=live(team="a"))
     one.pods.races = 2
@@ -253,11 +275,11 @@ async def test_what_was_taken_back_stays_so() -> None:
 
 async def test_one_pod_that_is_refused_holds_up_no_other() -> None:
     one = Cluster(running_pod(), running_pod("web-2"), team=live(team="a"))
-    one.pods.failure = PodNotWrittenError("a webhook says no", again=False)
+    one.pods.failure = ObjectNotWrittenError("a webhook says no", again=False)
     async with one.running():
         await one.check(3)
         assert one.counted("refused") == 2
-        one.pods.failure = PodNotWrittenError("no answer", again=True)
+        one.pods.failure = ObjectNotWrittenError("no answer", again=True)
         one.rules.say(team=live(team="b"))
         await one.check(2)
         one.pods.failure = None

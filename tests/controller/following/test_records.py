@@ -1,8 +1,8 @@
 import pytest
-from nemutator_controller.following.records import PodNotWrittenError
+from nemutator_controller.following.records import ObjectNotWrittenError
 
 
 @pytest.mark.parametrize("again", [True, False])
 def test_a_pod_that_is_not_written_says_whether_it_may_be_tried_again(again: bool) -> None:
-    error = PodNotWrittenError("no answer", again=again)
+    error = ObjectNotWrittenError("no answer", again=again)
     assert (str(error), error.again) == ("no answer", again)

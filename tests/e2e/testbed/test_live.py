@@ -1,4 +1,4 @@
-"""Running pods follow policies and tokens without a redeploy, and it is taken back as any mutation is."""
+"""Running pods and workloads follow policies and tokens without a redeploy; it is taken back as any mutation is."""
 
 import json
 import subprocess
@@ -41,6 +41,20 @@ def live(namespace: str, team: str) -> Json:
     return made
 
 
+def deployment(namespace: str) -> Json:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod()["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": template,
+        },
+    }
+
+
 @pytest.mark.timeout(300)  # a control plane that may be busy, and two processes with their imports
 def test_running_pods_follow_a_policy_and_a_token(
     webhook: Webhook, redis: Redis, namespace: str
@@ -48,16 +62,23 @@ def test_running_pods_follow_a_policy_and_a_token(
     cluster = webhook.cluster
     # As if admission had been down: nobody has seen it.
     early = create(cluster, namespace, pod("early"))["metadata"]
-    cluster.apply(live(namespace, "a"))
+    cluster.apply(deployment(namespace))
 
-    def metadata(name: str) -> Json:
-        found: Json = cluster.get("pod", name, f"--namespace={namespace}")["metadata"]
+    def seen(name: str, kind: str) -> Json:
+        return cluster.get(kind, name, f"--namespace={namespace}")
+
+    def metadata(name: str, kind: str = "pod") -> Json:
+        found: Json = seen(name, kind)["metadata"]
         return found
 
-    def label(name: str) -> str:
-        return str(metadata(name).get("labels", {}).get("team"))
+    spec = seen("web", "deployment")["spec"]
+    cluster.apply(live(namespace, "a"))
+
+    def label(name: str, kind: str = "pod") -> str:
+        return str(metadata(name, kind).get("labels", {}).get("team"))
 
     until(lambda: label("early") == "a", "the pod that was there follows", within_s=90)
+    until(lambda: label("web", "deployment") == "a", "so does a workload", within_s=90)
     assert metadata("early")["uid"] == early["uid"]
 
     def replaced() -> bool:
@@ -71,6 +92,9 @@ def test_running_pods_follow_a_policy_and_a_token(
     cluster.apply(live(namespace, "b"))
     redis.call("SET", COLOR, "red")
     until(lambda: {label("early"), label("late")} == {"b"}, "both follow", within_s=90)
+    until(lambda: label("web", "deployment") == "b", "the workload does, too", within_s=90)
+    # Its template is as it was, so nothing is rolled.
+    assert seen("web", "deployment")["spec"] == spec
     until(lambda: metadata("late")["annotations"]["color"] == "red", "so do tokens", within_s=90)
     stamp = json.loads(metadata("late")["annotations"][STAMP])
     before = {path: first for path, first, *_ in stamp["edits"]}
@@ -84,15 +108,19 @@ def test_running_pods_follow_a_policy_and_a_token(
     until(lambda: label("late") == "c", "the other one follows", within_s=90)
     assert label("early") == "theirs"
     cluster.kubectl("delete", "mutationpolicy", "team")
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "nemutator_ctl", "rollback", f"--pod={namespace}/late", "--yes",
-            f"--data-dir={webhook.data}",
-        ],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    print(done.stdout)
-    assert done.returncode == 0, done
+    of_workload = json.loads(metadata("web", "deployment")["annotations"][STAMP])["id"]
+    for which in (f"--pod={namespace}/late", of_workload):
+        done = subprocess.run(
+            [
+                sys.executable, "-m", "nemutator_ctl", "rollback", which, "--yes",
+                f"--data-dir={webhook.data}",
+            ],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        print(done.stdout)
+        assert done.returncode == 0, done
+    assert "team" not in metadata("web", "deployment").get("labels", {})
+    assert STAMP not in metadata("web", "deployment").get("annotations", {})
     after = metadata("late")
     assert after["annotations"]["color"] == COLOR
     assert "team" not in after.get("labels", {})

@@ -94,6 +94,7 @@ DEPLOYMENTS = _apps("Deployment", "deployments")
 STATEFUL_SETS = _apps("StatefulSet", "statefulsets")
 DAEMON_SETS = _apps("DaemonSet", "daemonsets")
 JOBS = Kind(group="batch", version="v1", kind="Job", plural="jobs", generation=True)
+CRON_JOBS = Kind(group="batch", version="v1", kind="CronJob", plural="cronjobs", generation=True)
 LEASES = Kind(
     group="coordination.k8s.io",
     version="v1",
@@ -153,6 +154,7 @@ BUILT_IN = (
     STATEFUL_SETS,
     DAEMON_SETS,
     JOBS,
+    CRON_JOBS,
     LEASES,
     DISRUPTION_BUDGETS,
     DEFINITIONS,
