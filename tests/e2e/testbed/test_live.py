@@ -65,7 +65,8 @@ def test_running_pods_follow_a_policy_and_a_token(
     cluster.apply(deployment(namespace))
 
     def seen(name: str, kind: str) -> Json:
-        return cluster.get(kind, name, f"--namespace={namespace}")
+        found: Json = cluster.get(kind, name, f"--namespace={namespace}")
+        return found
 
     def metadata(name: str, kind: str = "pod") -> Json:
         found: Json = seen(name, kind)["metadata"]
