@@ -86,9 +86,9 @@ class HttpServer:
     held: HeldConnections[Connection] = field(default_factory=HeldConnections)
     """Given where several sockets have one limit together."""
     accept_peer: AcceptPeer | None = None
-    pace: Callable[[], float] | None = None
-    """How long to wait after each connection, so that callers who only connect take no more time of the
-    event loop than they may; those that wait for it do so in the kernel."""
+    pace: Callable[[bool], float] | None = None
+    """How long to wait after each connection, given whether it was one too many, so that callers who only
+    connect take no more time of the event loop than they may; those that wait do so in the kernel."""
     plain: PlainHandler | None = None
     """Answers plain requests that need no waiting, before the routes are asked."""
     error_details: ErrorDetails = field(default_factory=dict)
@@ -198,7 +198,8 @@ class HttpServer:
                 continue
             accepted.setblocking(False)
             uid = uid_of(accepted) if self.limits.connections_each is not None else None
-            if not self._has_room(uid):
+            crowded = drop_candidates(uid, self.held.open, self.limits)
+            if crowded is not None and not self._drop_idle(crowded):
                 self._traffic.dropped(DropReason.TOO_MANY)
                 # Before a TLS handshake no response can be sent.
                 if (
@@ -230,16 +231,13 @@ class HttpServer:
                 else:
                     name = f"{self.name} admission"
                     tasks.create_task(self._admit(accepted, connection), name=name)
-            pause_s = self.pace() if self.pace is not None else 0.0
+            pause_s = self.pace(crowded is not None) if self.pace is not None else 0.0
             if pause_s > 0.0:
                 queue.leave()
                 await self.process.clock.sleep(pause_s)
 
-    def _has_room(self, uid: int | None) -> bool:
-        """Whether *uid* may have another connection; an idle one is dropped for it if necessary."""
-        crowded = drop_candidates(uid, self.held.open, self.limits)
-        if crowded is None:
-            return True
+    def _drop_idle(self, crowded: Iterable[Connection]) -> bool:
+        """Drop the one that is idle the longest; whether there is any."""
         idle = {one: until for one in crowded if (until := one.idle_until) is not None}
         if not idle:
             return False

@@ -38,6 +38,7 @@ class Traffic:
         self._listener = listener
         self._meter = meter
         self._open = 0
+        self._connections = meter.level(names.HTTP_CONNECTIONS, listener=listener)
         self._gets = meter.counter(
             names.HTTP_REQUESTS, listener=listener, method="GET", status="200"
         )
@@ -46,7 +47,7 @@ class Traffic:
     def opened(self, connections: int) -> None:
         """This many more connections are open now; fewer when negative."""
         self._open += connections
-        self._meter.gauge(names.HTTP_CONNECTIONS, self._open, listener=self._listener)
+        self._connections(self._open)
 
     def dropped(self, reason: DropReason) -> None:
         self._meter.count(

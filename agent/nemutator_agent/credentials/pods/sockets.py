@@ -48,6 +48,10 @@ LIMITS = Limits(
 
 LARGE_AT_ONCE = 2
 
+COST_OF_CROWDED = 5
+"""A connection too many takes as much of the pace as so many others: to turn it away, or to end another for
+it, costs more than to serve one, and who is over the limit comes again at once."""
+
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class _PodShare:
@@ -57,6 +61,12 @@ class _PodShare:
     """Of new connections."""
     connections: HeldConnections[Connection] = field(default_factory=HeldConnections)
     large: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGE_AT_ONCE))
+
+    def pause_s(self, now: float, *, crowded: bool) -> float:
+        """How long to wait after a connection, and after one too many longer."""
+        if crowded:
+            self.pace.spend(COST_OF_CROWDED - 1)
+        return self.pace.wait_s(now)
 
 
 class PodSockets:
@@ -159,7 +169,7 @@ class _PodSocket:
             listening=self._listening,
             traffic=traffic,
             held=share.connections,
-            pace=lambda: share.pace.wait_s(process.clock.monotonic()),
+            pace=lambda crowded: share.pause_s(process.clock.monotonic(), crowded=crowded),
             accept_peer=peers.of(self._listening.socket),
             error_details=UNHANDLED,
             plain=PlainSecrets(handler).answer,
