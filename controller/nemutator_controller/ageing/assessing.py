@@ -26,6 +26,10 @@ MOST_UNOWNED = 500
 ASSESSMENT_S = 60.0
 """How long one look may take."""
 
+LONGER = 0.05
+"""By which part more must be known than at a provisional look before there is another: one takes a processor
+for up to a second, and thousands of workloads are read all the time."""
+
 OVERLAP_S = 600.0
 """Readings may arrive so late, or bear the time of a clock that is so far behind."""
 
@@ -58,7 +62,7 @@ class AgeingAssessments:
                 for changed in await self.store.changed_since(since):
                     # Those of the overlap come again and again.
                     if self._read_at.get(changed.workload.id) != changed.read_at:
-                        await self._assess_unless_done_today(changed)
+                        await self._assess_unless_too_soon(changed)
                         self._read_at[changed.workload.id] = changed.read_at
                 since = began - OVERLAP_S
                 if clock.monotonic() - pruned_at >= PRUNED_EVERY_S:
@@ -78,16 +82,10 @@ class AgeingAssessments:
         if found:
             await self.store.own(found)
 
-    async def _assess_unless_done_today(self, changed: ChangedWorkload) -> None:
-        before, now = self.findings.find(changed.workload.id), self.process.clock.now()
+    async def _assess_unless_too_soon(self, changed: ChangedWorkload) -> None:
+        before = self.findings.find(changed.workload.id)
         is_same = before is not None and before.image == changed.image
-        # More than one look a day would spend more chances of a false alarm than there are.
-        if (
-            before is not None
-            and is_same
-            and before.span_s >= FIRM_FROM_S
-            and int(before.looked_at // DAY_S) == int(now // DAY_S)
-        ):
+        if before is not None and is_same and _is_too_soon(before, now=self.process.clock.now()):
             return
         try:
             async with asyncio.timeout(ASSESSMENT_S):
@@ -138,3 +136,10 @@ class AgeingAssessments:
             self.process.meter.gauge(
                 names.AGED_WORKLOADS, counts.get(verdict, 0), verdict=verdict.replace(" ", "_")
             )
+
+
+def _is_too_soon(before: AgeingFinding, *, now: float) -> bool:
+    if before.span_s >= FIRM_FROM_S:
+        # More than one look a day would spend more chances of a false alarm than there are.
+        return int(before.looked_at // DAY_S) == int(now // DAY_S)
+    return now - before.looked_at < LONGER * before.span_s

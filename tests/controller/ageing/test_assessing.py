@@ -98,6 +98,25 @@ async def test_a_reading_is_looked_at_once() -> None:
         assert brain.store.histories == 2
 
 
+async def test_what_is_known_for_hours_is_not_looked_at_with_each_reading() -> None:
+    brain = Brain(clock=ManualClock(now=36_000.0))
+    source = window_source()
+    brain.store.sources[source] = kept_windows(60, every_s=600, grows_by=1)
+    async with brain.running():
+        # Ten hours are known: half an hour more may say something new.
+        for count, histories in ((61, 1), (62, 1), (63, 2), (64, 2)):
+            brain.store.sources[source] = kept_windows(count, every_s=600, grows_by=1)
+            brain.clock.jump(600 - EVERY_S)
+            await brain.look()
+            assert brain.store.histories == histories
+        # A deploy is another matter.
+        brain.store.sources[window_source(2, image="b2", started_at=39_000)] = [
+            replace(one, at=39_000 + one.at) for one in kept_windows(3)
+        ]
+        await brain.look()
+        assert brain.store.histories == 3
+
+
 async def test_after_the_first_days_there_is_one_look_a_day() -> None:
     brain = Brain(clock=ManualClock(now=7 * DAY_S))
     source = window_source()
