@@ -197,7 +197,8 @@ async def test_a_whole_profile_is_what_the_runtime_would_say(
         user = (calls[0] - 1, *calls[1:])
         rows.append(RawRow(program.pid, user, (), (0, 0), count))
     recorded = sum(row.count for row in rows)
-    raw = RawProfile(99, time.time(), 1.0, tuple(rows), recorded, {"no_stack": 2}, 1.5)
+    labels = {program.pid: (("pid", str(program.pid)), ("pod", "shop"))}
+    raw = RawProfile(99, time.time(), 1.0, tuple(rows), recorded, {"no_stack": 2}, 1.5, labels)
     symbolising = WorkerSymboliser(ProcMaps(), worker, process=fake_process(meter=MemoryMeter()))
     content, notes = await symbolising.symbolise(raw)
     assert notes == ()
@@ -243,3 +244,12 @@ def _pprof_accepts(path: Path, recorded: int) -> None:
         [*tool, "-comments", path], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     assert f"recorded {recorded}\nlost no_stack=2\ncpu_seconds 1.5\n" in comments
+    for value, count in (("shop", recorded), ("till", 0)):
+        focused = subprocess.run(
+            [*tool, "-top", *options, f"-tagfocus=pod={value}", path],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        assert f"Showing nodes accounting for {count}, " in focused

@@ -8,6 +8,7 @@ from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram
 from nemutator_agent.profiler.refusals import ProfileRefused, gone
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
+from nemutator_common.profiles.model import SampleLabels
 from nemutator_common.shipping.links import LinkError
 from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
@@ -85,6 +86,9 @@ class MemoryTargets:
         if target not in self.known:
             raise gone(f"{target.kind} {target.value}")
         return self.known[target]
+
+    async def labels_of(self, processes: Sequence[int]) -> Mapping[int, SampleLabels]:
+        return {pid: (("pid", str(pid)),) for pid in processes}
 
 
 class MemoryGoTexts:

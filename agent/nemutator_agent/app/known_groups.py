@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from nemutator_agent.profiler.targets import GroupDirectory
+from nemutator_agent.profiler.targets import GroupDirectory, ProcessPlace
 from nemutator_agent.usage.cached_files import read_once
 from nemutator_agent.usage.cgroup_files import parse_memberships
-from nemutator_agent.usage.group_names import name_group
+from nemutator_agent.usage.group_names import SHORT_ID, name_group
 from nemutator_agent.usage.hierarchies import place, with_ancestors
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.mounted import mounted_hierarchies
@@ -40,6 +40,17 @@ class KnownGroups:
             and (wanted in content or wanted.replace(b"-", b"_") in content)
         }
         return {path for content in contents for path in self._pods(content, uid)}
+
+    def place_of(self, pid: int) -> ProcessPlace:
+        content = read_once(f"{self._proc}/{pid}/cgroup") or b""
+        try:
+            placement = place(parse_memberships(content), self._hierarchies)
+        except MalformedError:
+            return ProcessPlace()
+        namings = [name_group(path) for _, path in placement.groups]
+        pod = next((one.pod_uid for one in namings if one.pod_uid), "")
+        container = next((one.container_id for one in namings if one.container_id), "")
+        return ProcessPlace(pod, container[:SHORT_ID])
 
     def _pods(self, content: bytes, uid: str) -> Iterator[str]:
         try:

@@ -4,10 +4,11 @@ import asyncio
 import functools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from nemutator_common.profiles.model import SampleLabels
 from nemutator_common.wire import ProfileTarget
 
 from nemutator_agent.profiler.cpu_time import (
@@ -53,6 +54,16 @@ class MachineTargets:
                 f"looking for the target took more than {_SEARCH_S:g} s",
                 remedy="ask again when the node is less busy",
             ) from None
+
+    async def labels_of(self, processes: Sequence[int]) -> Mapping[int, SampleLabels]:
+        def read() -> dict[int, SampleLabels]:
+            return {pid: self._groups.place_of(pid).labels(pid) for pid in processes}
+
+        try:
+            async with asyncio.timeout(_SEARCH_S):
+                return await asyncio.to_thread(read)
+        except TimeoutError:
+            return {}
 
     def _process(self, value: str) -> ResolvedTarget:
         if not re.fullmatch(r"[1-9][0-9]{0,9}", value):

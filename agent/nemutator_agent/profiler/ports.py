@@ -3,12 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from nemutator_common.profiles.model import SampleLabels
 from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.heap.sites import HeapReading
 from nemutator_agent.profiler.raw import RawProfile, SeenProgram
-from nemutator_agent.profiler.targets import GroupDirectory, ResolvedTarget, TargetSelection
+from nemutator_agent.profiler.targets import (
+    GroupDirectory,
+    ProcessPlace,
+    ResolvedTarget,
+    TargetSelection,
+)
 
 
 class Symboliser(Protocol):
@@ -90,12 +96,20 @@ class Targets(Protocol):
         """Find *target* on this machine as it is now. Raises ProfileRefused."""
         ...
 
+    async def labels_of(self, processes: Sequence[int]) -> Mapping[int, SampleLabels]:
+        """What samples of *processes* are labelled with: of those that have ended, only their numbers."""
+        ...
+
 
 class Groups(Protocol):
     """Control groups as the rest of the agent names them. It blocks while it reads /proc."""
 
     def directories(self, path: str) -> Sequence[GroupDirectory]:
         """The directories of the group; none when there is no such group."""
+        ...
+
+    def place_of(self, pid: int) -> ProcessPlace:
+        """Where a process is now; nowhere when it has ended."""
         ...
 
     def of_pod(self, uid: str) -> Iterable[str]:

@@ -1,8 +1,10 @@
 """Samples before they have names: addresses, and how often they were seen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from nemutator_common.profiles.model import SampleLabels
 
 NANOSECONDS = 1_000_000_000
 """So many samples are a second where threads are not sampled, but each of their waits is timed."""
@@ -78,6 +80,8 @@ class RawProfile:
     cpu_seconds: float | None
     """The target's CPU time in these seconds by the kernel's own counters; None when they cannot be
     read."""
+    labels: Mapping[int, SampleLabels] = field(default_factory=dict)
+    """What is known of processes, by their numbers."""
 
     @property
     def is_off_cpu(self) -> bool:

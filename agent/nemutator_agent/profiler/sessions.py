@@ -14,6 +14,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
+from nemutator_common.profiles.model import SampleLabels
 from nemutator_common.shipping.links import BatchRefusedError, LinkError
 from nemutator_common.wire import (
     LARGEST_PROFILE_BYTES,
@@ -215,7 +216,7 @@ class ProfileSessions:
             self._enter("sampling", request)
             started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
             before = resolved.cpu_seconds()
-            await self._until(begun + request.seconds, sampling)
+            labels = await self._until(begun + request.seconds, sampling)
             seconds = self.process.clock.monotonic() - begun
             cpu_seconds = spent(before, resolved.cpu_seconds())
             samples = await sampling.stop()
@@ -229,6 +230,7 @@ class ProfileSessions:
             recorded=samples.recorded,
             lost=samples.lost,
             cpu_seconds=cpu_seconds,
+            labels=labels,
         )
         if is_off_cpu:
             said = off_cpu_remarks(raw, truncated=samples.truncated, untimed=samples.untimed)
@@ -299,12 +301,17 @@ class ProfileSessions:
             return found, (note,)
         return found, ()
 
-    async def _until(self, end: float, sampling: Sampling) -> None:
-        """Keep up with *sampling* until then, and keep the programs that it sees."""
+    async def _until(self, end: float, sampling: Sampling) -> dict[int, SampleLabels]:
+        """Keep up with *sampling* until then, and keep the programs that it sees; the labels of their
+        processes."""
         seen: set[Task] = set()
+        labels: dict[int, SampleLabels] = {}
         while (left := end - self.process.clock.monotonic()) > _INSTANT_S:
             await self.process.clock.sleep(min(_DRAIN_S, left))
             new = [one for one in await sampling.drain() if one.task not in seen]
+            some = {one.task[0] for one in new[: MOST_PROGRAMS - len(seen)]} - labels.keys()
+            if some:
+                labels |= await self.targets.labels_of(sorted(some))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_KEEP_S):
                     for program in new[: MOST_PROGRAMS - len(seen)]:
@@ -312,6 +319,7 @@ class ProfileSessions:
                         text = await self.symboliser.keep(program)
                         if text is not None:
                             await sampling.add_text(program.task[0], text)
+        return labels
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         pprof, notes = await self.symboliser.symbolise(raw)

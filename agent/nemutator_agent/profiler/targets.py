@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from nemutator_common.profiles.model import SampleLabels
+
 from nemutator_agent.profiler.refusals import ProfileRefused
 
 CONTROLLERS = ("cpuacct", "memory", "pids")
@@ -28,6 +30,19 @@ class GroupDirectory:
     directory: str
     controllers: frozenset[str]
     """Those of version 1; empty for version 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPlace:
+    """The pod and the container that a process is in, by the name of its control group."""
+
+    pod_uid: str = ""
+    container: str = ""
+    """Its id, as short as its runtime's own tools show it."""
+
+    def labels(self, pid: int) -> SampleLabels:
+        known = (("pid", str(pid)), ("pod", self.pod_uid), ("container", self.container))
+        return tuple((key, value) for key, value in known if value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,12 @@ FrameKind = Literal["go", "native", "kernel", "unknown"]
 Stack = tuple[int, ...]
 """Indexes into `Profile.frames`, the innermost frame first."""
 
+SampleLabels = tuple[tuple[str, str], ...]
+"""What a sample is of, such as its process: keys, each a single word, with their values."""
+
+LabelledStack = tuple[Stack, int, SampleLabels]
+"""A stack, with the number of times that it was sampled in what its labels name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Binary:
@@ -66,6 +72,9 @@ class Profile:
     """What was profiled; a key is a single word."""
     grade: Grade | None = None
     """None where nobody has graded it, such as a profile of another tool."""
+    samples: tuple[LabelledStack, ...] = ()
+    """The same stacks, told apart by their labels; empty where no sample has any. The sums are those of
+    *stacks*."""
 
     @property
     def sampled_cpu_seconds(self) -> float:

@@ -14,8 +14,10 @@ from nemutator_common.profiles.model import (
     FrameKind,
     FrameTable,
     Profile,
+    SampleLabels,
     Stack,
     Weighed,
+    merged,
 )
 from nemutator_common.profiles.pprof_encoder import (
     HEAP_VALUES,
@@ -41,6 +43,9 @@ MOST_STACKED = 1 << 21
 
 MOST_INLINED = 1024
 """The most lines of one location."""
+
+MOST_LABELS = 16
+"""The most labels of one sample that are read."""
 
 MOST_COMMENTS = 256
 
@@ -119,6 +124,8 @@ class _Decoder:
             for row in self._rows("function", "Function")
         }
         self._table = FrameTable()
+        # Many samples have the same ones.
+        self._known_labels: dict[SampleLabels, SampleLabels] = {}
         self._calls = {row.id: self._call(row) for row in self._rows("location", "Location")}
 
     def cpu(self) -> Profile:
@@ -127,7 +134,11 @@ class _Decoder:
         if self._string(self._raw.period_type.type) == OFF_CPU:
             raise MalformedProfileError("it is of time off the CPU")
         value = self._value_of_samples()
-        stacks = tuple((stack, values[0]) for stack, values in self._samples((value,)))
+        samples = tuple(
+            (stack, values[0], labels) for stack, values, labels in self._samples((value,))
+        )
+        has_labels = any(labels for _, _, labels in samples)
+        stacks = tuple((stack, count) for stack, count, _ in samples)
         period = self._raw.period
         if not 0 < period <= NANO:
             raise MalformedProfileError("its period is not that of a sampled CPU")
@@ -138,7 +149,8 @@ class _Decoder:
             started_at=self._raw.time_nanos / NANO,
             seconds=self._raw.duration_nanos / NANO,
             frames=self._table.frames,
-            stacks=stacks,
+            stacks=merged(stacks) if has_labels else stacks,
+            samples=samples if has_labels else (),
             recorded=_count(recorded[-1]) if recorded else sum(count for _, count in stacks),
             lost={reason: _count(count) for reason, count in _pairs(comments.get("lost", []))},
             cpu_seconds=_seconds(comments["cpu_seconds"][-1])
@@ -156,7 +168,7 @@ class _Decoder:
         if any(kind not in kinds for kind in HEAP_VALUES):
             raise MalformedProfileError("not all values of a heap are in it")
         values = tuple(kinds.index(kind) for kind in HEAP_VALUES)
-        sites = tuple((stack, Allocated(*found)) for stack, found in self._samples(values))
+        sites = tuple((stack, Allocated(*found)) for stack, found, _ in self._samples(values))
         comments = self._comments()
         return HeapProfile(
             started_at=self._raw.time_nanos / NANO,
@@ -192,7 +204,7 @@ class _Decoder:
         comments = self._comments()
         return Weighed(
             frames=self._table.frames,
-            stacks=tuple((stack, weight) for stack, (weight,) in self._samples((value,))),
+            stacks=tuple((stack, weight) for stack, (weight,), _ in self._samples((value,))),
             unit=kind if unit in ("", "count") else unit,
             started_at=self._raw.time_nanos / NANO,
             notes=tuple(comments.get("note", ())),
@@ -211,8 +223,10 @@ class _Decoder:
                 raise MalformedProfileError(f"{table}: a row of more than {LARGEST_ROW} bytes")
             yield parse(row)
 
-    def _samples(self, wanted: tuple[int, ...]) -> Iterator[tuple[Stack, tuple[int, ...]]]:
-        """Each stack, with those of its values whose indexes are *wanted*."""
+    def _samples(
+        self, wanted: tuple[int, ...]
+    ) -> Iterator[tuple[Stack, tuple[int, ...], SampleLabels]]:
+        """Each stack, with those of its values whose indexes are *wanted*, and its labels."""
         calls, left = self._calls, MOST_STACKED
         for sample in self._rows("sample", "Sample"):
             stack: list[int] = []
@@ -227,7 +241,16 @@ class _Decoder:
             values = sample.value
             if any(one >= len(values) or values[one] < 0 for one in wanted):
                 raise MalformedProfileError("a sample without its count")
-            yield tuple(stack), tuple(values[one] for one in wanted)
+            yield tuple(stack), tuple(values[one] for one in wanted), self._labels(sample)
+
+    def _labels(self, sample: Any) -> SampleLabels:
+        """Those that are texts: numbers are of other tools, such as the size of what was allocated."""
+        found = tuple(
+            (self._string(one.key), self._string(one.str))
+            for one in sample.label[:MOST_LABELS]
+            if one.str
+        )
+        return self._known_labels.setdefault(found, found)
 
     def _call(self, location: Any) -> Stack:
         binary, kind = self._places.get(location.mapping_id, (None, "native"))

@@ -12,6 +12,7 @@ from nemutator_common.profiles.model import (
     Frame,
     FrameKind,
     Profile,
+    SampleLabels,
     Stack,
     Weighed,
     WeighedStacks,
@@ -97,8 +98,9 @@ class _Encoder:
             self._add(out.sample_type, self._type(kind, unit))
         for place in _places(profile):
             self._mapping(place)
-        for stack, count in profile.stacks:
-            self._sample(stack, (count, count * period))
+        apart = profile.samples or ((stack, count, ()) for stack, count in profile.stacks)
+        for stack, count, labels in apart:
+            self._sample(stack, (count, count * period), labels)
         out.time_nanos = round(profile.started_at * NANO)
         out.duration_nanos = round(profile.seconds * NANO)
         out.period_type.CopyFrom(self._type("cpu", NANOSECONDS))
@@ -140,8 +142,10 @@ class _Encoder:
         written: bytes = out.SerializeToString()
         return written
 
-    def _sample(self, stack: Stack, values: Sequence[int]) -> None:
+    def _sample(self, stack: Stack, values: Sequence[int], labels: SampleLabels = ()) -> None:
         sample = self._messages.Sample(location_id=self._stack(stack), value=values)
+        for key, value in labels:
+            sample.label.add(key=self._string(key), str=self._string(value))
         self._add(self._out.sample, sample)
 
     def _add(self, table: Any, row: Any) -> None:

@@ -28,7 +28,12 @@ _FIELDS: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "default_sample_type": (14, "int64"),
     },
     "ValueType": {"type": (1, "int64"), "unit": (2, "int64")},
-    "Sample": {"location_id": (1, "repeated uint64"), "value": (2, "repeated int64")},
+    "Sample": {
+        "location_id": (1, "repeated uint64"),
+        "value": (2, "repeated int64"),
+        "label": (3, "repeated Label"),
+    },
+    "Label": {"key": (1, "int64"), "str": (2, "int64")},
     "Mapping": {
         "id": (1, "uint64"),
         "memory_start": (2, "uint64"),

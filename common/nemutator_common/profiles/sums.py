@@ -6,12 +6,14 @@ from typing import TypeVar
 from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import (
     FrameTable,
+    LabelledStack,
     Profile,
     Stack,
     Weighed,
     WeighedStacks,
     merged,
 )
+from nemutator_common.profiles.sample_labels import labelled
 
 AnyProfile = Profile | HeapProfile | Weighed
 
@@ -56,6 +58,7 @@ def _cpu(profiles: Sequence[Profile]) -> Profile:
         raise NotAlikeError(f"they were sampled {' and '.join(map(str, rates))} times a second")
     table = FrameTable()
     stacks = merged(row for one in profiles for row in _renumbered(one, table))
+    samples, _ = labelled(row for one in profiles for row in _labelled(one, table))
     accounts = [one.cpu_seconds for one in profiles]
     return Profile(
         hz=rates[0],
@@ -63,6 +66,7 @@ def _cpu(profiles: Sequence[Profile]) -> Profile:
         seconds=sum(one.seconds for one in profiles),
         frames=table.frames,
         stacks=stacks,
+        samples=samples,
         recorded=sum(one.recorded for one in profiles),
         lost=_lost(profiles),
         cpu_seconds=None if None in accounts else sum(one or 0.0 for one in accounts),
@@ -122,6 +126,14 @@ def _renumbered(profile: WeighedStacks, table: FrameTable) -> Iterable[tuple[Sta
     numbers = [table.number(frame) for frame in profile.frames]
     for stack, weight in profile.stacks:
         yield tuple(numbers[number] for number in stack), weight
+
+
+def _labelled(profile: Profile, table: FrameTable) -> Iterable[LabelledStack]:
+    numbers = [table.number(frame) for frame in profile.frames]
+    for stack, count, labels in profile.samples or (
+        (stack, count, ()) for stack, count in profile.stacks
+    ):
+        yield tuple(numbers[number] for number in stack), count, labels
 
 
 def _notes(profiles: Iterable[AnyProfile]) -> tuple[str, ...]:

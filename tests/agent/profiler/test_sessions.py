@@ -108,6 +108,8 @@ async def test_a_profile_is_announced_made_and_told() -> None:
         pprof=b"0x10;0x20 400\n0x10 100\n",
     )
     assert agent.sampler.started == [(TargetSelection("process", 7), 50, {7: (0x10, 0x30)})]
+    (raw,) = agent.symboliser.seen
+    assert raw.labels == {7: (("pid", "7"),)}
     assert agent.meter.value(names.PROFILE_SESSIONS, result="done") == 1
     assert agent.meter.value(names.PROFILE_SAMPLES, result="recorded") == 500
 

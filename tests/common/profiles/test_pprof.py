@@ -1,9 +1,10 @@
+import dataclasses
 import gzip
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.profiles import pprof
+from nemutator_common.profiles import folded, pprof
 from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Profile
 
@@ -57,3 +58,22 @@ def test_a_heap_is_read_back(drawn: Profile, values: tuple[int, int, int, int], 
     shown = [([back.frames[n] for n in stack], one) for stack, one in back.sites]
     assert shown == [([heap.frames[n] for n in stack], one) for stack, one in heap.sites]
     assert (back.rate, back.notes, back.labels) == (rate, heap.notes, heap.labels)
+
+
+def test_labels_of_samples_come_back_and_the_stacks_are_those_of_all() -> None:
+    first, second = (("pid", "7"), ("pod", "x")), (("pid", "8"),)
+    profile = dataclasses.replace(
+        small(),
+        stacks=(((0,), 5), ((1, 0), 2)),
+        samples=(((0,), 3, first), ((1, 0), 2, second), ((0,), 2, ())),
+        recorded=7,
+    )
+    back = pprof.decode(pprof.encode(profile))
+    assert [(count, labels) for _, count, labels in back.samples] == [
+        (3, first),
+        (2, second),
+        (2, ()),
+    ]
+    assert [count for _, count in back.stacks] == [5, 2]
+    assert folded.render(back) == folded.render(profile)
+    assert pprof.decode(pprof.encode(back)) == back

@@ -87,3 +87,12 @@ def test_other_rates_and_units_are_refused() -> None:
         summed([HEAP, dataclasses.replace(HEAP, rate=1)])
     with pytest.raises(NotAlikeError, match="bytes and samples"):
         summed([Weighed(frames=(), stacks=()), Weighed(frames=(), stacks=(), unit="bytes")])
+
+
+def test_samples_keep_their_labels_in_a_sum() -> None:
+    pid = (("pid", "7"),)
+    one = dataclasses.replace(small(), samples=tuple((*row, pid) for row in small().stacks))
+    both = summed([one, small()])
+    assert isinstance(both, Profile)
+    assert both.stacks == tuple((stack, 2 * count) for stack, count in small().stacks)
+    assert both.samples == (*one.samples, *((*row, ()) for row in small().stacks))

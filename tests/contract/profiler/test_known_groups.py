@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nemutator_agent.app.known_groups import KnownGroups
-from nemutator_agent.profiler.targets import GroupDirectory
+from nemutator_agent.profiler.targets import GroupDirectory, ProcessPlace
 
 UID = "0a1b2c3d-1111-2222-3333-444455556666"
 CGROUPFS = f"/kubepods/burstable/pod{UID}"
@@ -60,3 +60,21 @@ def test_this_machine_is_read() -> None:
     groups = KnownGroups()
     assert groups.of_pod(UID) == set()
     assert groups.directories("/no/such/group") == ()
+
+
+def test_a_process_is_in_its_pod_and_container(tmp_path: Path) -> None:
+    container = "0123456789ab" + "c" * 52
+    inside = {
+        7: f"0::{CGROUPFS}/{container}\n",
+        8: f"0::{SYSTEMD}/cri-containerd-{container}.scope\n",
+    }
+    groups = machine(tmp_path, inside | {9: "0::/system.slice/x.service\n", 10: "x\n"})
+    for pid in inside:
+        assert groups.place_of(pid) == ProcessPlace(UID, "0123456789ab")
+        assert groups.place_of(pid).labels(pid) == (
+            ("pid", str(pid)),
+            ("pod", UID),
+            ("container", "0123456789ab"),
+        )
+    for pid in (9, 10, 11):
+        assert groups.place_of(pid).labels(pid) == (("pid", str(pid)),)

@@ -6,6 +6,7 @@ from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
+from nemutator_agent.usage.group_names import SHORT_ID
 from nemutator_common.wire import ProfileTarget
 
 from tests.contract.profiler.busy import AGREES, until_used
@@ -37,12 +38,16 @@ async def test_a_pod_is_profiled_with_all_its_containers(
     inside = {one: node.pids_of(uids["target"], one) for one in ("a", "b")}
     outside = node.pids_of(uids["other"], "a") | node.pids_of(uids["other"], "b")
 
-    resolved = await MachineTargets(KnownGroups()).resolve(ProfileTarget("pod", uids["target"]))
+    targets = MachineTargets(KnownGroups())
+    resolved = await targets.resolve(ProfileTarget("pod", uids["target"]))
     assert {*inside["a"], *inside["b"]} <= {*resolved.processes}
     assert not outside & {*resolved.processes}
     sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
     before = resolved.cpu_seconds()
     (pid,) = inside["a"]
+    labels = dict((await targets.labels_of([pid]))[pid])
+    assert (labels["pid"], labels["pod"]) == (str(pid), uids["target"])
+    assert len(labels["container"]) == SHORT_ID
     await asyncio.to_thread(until_used, pid, 1)
     used = spent(before, resolved.cpu_seconds())
     samples = await sampling.stop()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from nemutator_common.profiles.grade import Verdict
 from nemutator_common.profiles.model import Frame, FrameTable, Profile, Stack, merged
+from nemutator_common.profiles.sample_labels import labelled
 
 from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
 from nemutator_agent.profiler.symbols.joined_stacks import (
@@ -122,13 +123,18 @@ def assembled(
             numbers.append(table.number(CUT))
         return tuple(numbers)
 
-    stacks = merged((stack(row), row.count) for row in raw.rows)
+    named = [(stack(row), row.count, raw.labels.get(row.tgid, ())) for row in raw.rows]
+    samples, without_labels = labelled(named)
+    stacks = merged((one, count) for one, count, _ in named)
+    if without_labels:
+        notes = (*notes, f"{without_labels} samples have no labels: they are of too many processes")
     return Profile(
         hz=raw.hz,
         started_at=raw.started_at,
         seconds=raw.seconds,
         frames=table.frames,
         stacks=stacks,
+        samples=samples,
         recorded=raw.recorded,
         lost=dict(raw.lost),
         cpu_seconds=raw.cpu_seconds,

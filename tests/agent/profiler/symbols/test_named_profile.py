@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.profiler.raw import RawProfile, RawRow
@@ -11,6 +13,7 @@ from nemutator_agent.profiler.symbols.named_profile import (
 )
 from nemutator_common.profiles import folded
 from nemutator_common.profiles.model import Frame
+from nemutator_common.profiles.sample_labels import MOST_LABELLED
 
 PC = st.integers(0, 9)
 ROWS = st.builds(
@@ -116,3 +119,22 @@ def test_no_sample_is_lost(rows: list[RawRow]) -> None:
     profile = assembled(raw(*rows), AddressNames(), notes=(), labels={})
     assert sum(count for _, count in profile.stacks) == profile.recorded
     assert len({stack for stack, _ in profile.stacks}) == len(profile.stacks)
+
+
+def test_samples_have_the_labels_of_their_processes() -> None:
+    seven = (("pid", "7"), ("pod", "x"))
+    rows = (replace(row(1), tgid=7), replace(row(1), count=4), replace(row(2), tgid=7))
+    profile = assembled(
+        replace(raw(*rows), labels={7: seven}), AddressNames(), notes=("a",), labels={}
+    )
+    assert [(count, labels) for _, count, labels in profile.samples] == [(2, seven), (4, ())]
+    assert [count for _, count in profile.stacks] == [6]
+    assert profile.notes == ("a",)
+
+
+def test_more_labels_than_a_profile_has_room_for_are_told() -> None:
+    rows = [replace(row(1), tgid=pid) for pid in range(MOST_LABELLED + 3)]
+    labels = {one.tgid: (("pid", str(one.tgid)),) for one in rows}
+    profile = assembled(replace(raw(*rows), labels=labels), AddressNames(), notes=(), labels={})
+    assert profile.notes == ("3 samples have no labels: they are of too many processes",)
+    assert sum(count for _, count, _ in profile.samples) == len(rows)
