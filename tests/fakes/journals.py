@@ -108,8 +108,12 @@ class MemoryJournal(Failing):
 
     async def drop_oldest(self, *, most: int) -> int:
         self._work()
-        unseen_first = sorted(self._oldest(), key=lambda entry: entry.state != "answered")
-        return self._drop(unseen_first[:most])
+        seen = {e.decision.caller for e in self._entries.values() if e.state != "answered"} | {""}
+        forged_first = sorted(
+            self._oldest(),
+            key=lambda entry: (entry.state != "answered", entry.decision.caller in seen),
+        )
+        return self._drop(forged_first[:most])
 
     async def count(self) -> int:
         self._work()

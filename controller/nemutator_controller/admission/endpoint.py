@@ -41,7 +41,7 @@ class Webhook:
             refused.force_close()
             return refused
         try:
-            asked = decode(await request.read())
+            asked = decode(await request.read(), caller=request.remote or "")
         except ReviewError as error:
             self.process.meter.count(names.ADMISSION_FAILURES, reason="review")
             return error_response(400, str(error))

@@ -71,6 +71,8 @@ class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     old_object: msgspec.Raw = msgspec.Raw(b"null")
     """What an update replaces."""
     user_info: UserInfo | None = None
+    caller: str = ""
+    """Never the review's own word: the address that it came from."""
 
     @property
     def user(self) -> str:
@@ -127,8 +129,8 @@ _heads = msgspec.json.Decoder(_Head)
 _objects = msgspec.json.Decoder(dict[str, Any])
 
 
-def decode(body: bytes) -> AdmissionRequest:
-    """The request in *body*, or a `ReviewError` that says what was expected."""
+def decode(body: bytes, *, caller: str = "") -> AdmissionRequest:
+    """The request in *body*, which came from *caller*, or a `ReviewError` that says what was expected."""
     if len(body) > LARGEST:
         raise ReviewError(f"the review has more than {LARGEST} bytes")
     review = _decoded(_decoder, body, KIND)
@@ -137,7 +139,7 @@ def decode(body: bytes) -> AdmissionRequest:
     uid = review.request.uid
     if not uid or len(uid) > LONGEST_UID or not uid.isprintable():
         raise ReviewError(f"request.uid: expected 1 to {LONGEST_UID} printable characters")
-    return review.request
+    return msgspec.structs.replace(review.request, caller=caller)
 
 
 def head_of(request: AdmissionRequest) -> dict[str, Any]:

@@ -141,6 +141,7 @@ class TemplateHandler:
             subject=subject,
             edits=(stamp and stamp.edits) or planned.edits,
             warnings=planned.warnings[:MOST_WARNINGS],
+            caller=request.caller,
         )
         result: Result = "patched" if operations else "preview"
         decisions = DecisionLog(self.records, self.process)

@@ -254,6 +254,7 @@ class WebhookHandler:
             subject=subject,
             edits=change.edits,
             warnings=planned.warnings[:MOST_WARNINGS],
+            caller=request.caller,
         )
         await self.decisions.save(
             record, planned.previewed, edited=bool(planned.edits), durable=change.durable

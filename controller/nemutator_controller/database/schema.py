@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0007"
+HEAD = "0008"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -75,8 +75,10 @@ decisions = Table(
     Column("name", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("document", LargeBinary, nullable=False),
+    Column("caller", Text, nullable=False, server_default=""),
     Index("decisions_at", "at"),
     Index("decisions_namespace", "namespace", "at"),
+    Index("decisions_caller", "caller", "state"),
 )
 
 reversals = Table(

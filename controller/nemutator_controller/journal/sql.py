@@ -167,6 +167,7 @@ def _add(connection: Connection, *, new: Sequence[Decision], writer: str, state:
                     "name": one.subject.name or one.subject.generate_name,
                     "state": state,
                     "document": msgspec.json.encode(one),
+                    "caller": one.caller,
                 }
                 for one in fresh.values()
             ],
@@ -301,7 +302,10 @@ def _drop(connection: Connection, *, before: float | None, most: int) -> int:
     columns = decisions.c
     query = select(columns.id).limit(most)
     if before is None:
-        oldest = query.order_by(columns.state != "answered", columns.at, columns.id)
+        # Whoever forges reviews has made no object that was ever seen with our stamp.
+        proven = select(columns.caller).where(columns.state != "answered")
+        is_proven = (columns.caller == "") | columns.caller.in_(proven)
+        oldest = query.order_by(columns.state != "answered", is_proven, columns.at, columns.id)
     else:
         oldest = query.where(columns.at < before).order_by(columns.at, columns.id)
     gone = list(connection.scalars(oldest))

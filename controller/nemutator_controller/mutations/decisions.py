@@ -63,3 +63,5 @@ class Decision:
     subject: Subject
     edits: tuple[Edit, ...]
     warnings: tuple[str, ...] = ()
+    caller: str = ""
+    """The address from which admission was asked; empty: the brain has decided it by itself."""
