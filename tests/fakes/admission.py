@@ -8,6 +8,7 @@ from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 
@@ -19,10 +20,14 @@ class MemoryWorld:
         self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.tokens: KnownTokens | None = None
         self.images: ImageCommands = NO_IMAGE_COMMANDS
+        self.bounds = ResourceBounds()
         self.digests: ImageDigests = NO_DIGESTS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}
+
+    def resource_bounds(self, namespace: str) -> ResourceBounds:
+        return self.bounds
 
     def runtime_handler(self, runtime_class: str) -> str | None:
         return self.handlers.get(runtime_class)

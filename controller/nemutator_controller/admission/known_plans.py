@@ -81,13 +81,14 @@ class KnownPlans:
         content = _content(pod)
         if content is None:
             return None
-        labels = situation.namespace_labels
+        labels, bounds = situation.namespace_labels, situation.bounds()
         return (
             blake2b(content, digest_size=16).digest(),
             situation.subject,
             None if labels is None else frozenset(labels.items()),
             situation.user,
             situation.reversed,
+            (bounds.ranges, bounds.rooms, tuple(bounds.largest.items())),
         )
 
     def find(self, key: PlanKey | None) -> KnownPlan | None:

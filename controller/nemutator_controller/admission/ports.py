@@ -7,6 +7,7 @@ from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.image_commands import ImageCommands
 from nemutator_controller.mutations.image_digests import ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.policies.snapshot import Policies
 
 
@@ -31,6 +32,10 @@ class KnownCluster(Protocol):
 
     @property
     def digests(self) -> ImageDigests: ...
+
+    def resource_bounds(self, namespace: str) -> ResourceBounds:
+        """What is not known bounds nothing."""
+        ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         """None: no watch has shown the namespace yet."""

@@ -7,6 +7,7 @@ left alone, too: a policy that is new rolls no pods by itself.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from nemutator_common import names
@@ -98,6 +99,7 @@ class TemplateHandler:
             user=request.user,
             advisor=self.cluster.advisor,
             digests=self.cluster.digests,
+            bounds=partial(self.cluster.resource_bounds, subject.namespace),
             reversed=self.cluster.reversed(subject.namespace, subject.kind, subject.name),
         )
 

@@ -25,6 +25,7 @@ from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
 
@@ -48,6 +49,8 @@ class WatchedCluster:
     namespace_informer: Informer[Object]
     runtime_class_informer: Informer[RuntimeClass]
     process: Process
+    resource_bounds: Callable[[str], ResourceBounds] = lambda _: UNBOUNDED
+    """By namespace."""
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
     images: ImageCommands = field(default=NO_IMAGE_COMMANDS, init=False)

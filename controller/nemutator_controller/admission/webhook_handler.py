@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 from nemutator_common import names
@@ -198,6 +199,7 @@ class WebhookHandler:
             runtime_handler=lookups.runtime_handler,
             images=cluster.images,
             digests=lookups,
+            bounds=cache(partial(cluster.resource_bounds, subject.namespace)),
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 

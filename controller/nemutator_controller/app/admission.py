@@ -21,6 +21,7 @@ from nemutator_common.shipping.brain_http import (
 )
 from nemutator_common.shipping.shipper import Shipper
 
+from nemutator_controller.admission.bounds_watching import watched_bounds
 from nemutator_controller.admission.image_asking import AskedImages
 from nemutator_controller.admission.snapshot_poller import (
     ADVICE_S,
@@ -50,11 +51,13 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     with contextlib.closing(spool):
         brain = brain_over_http(settings, process)
         async with HttpTransport(configuration, process.meter) as transport, brain:
+            bounds = watched_bounds(transport, process)
             cluster = WatchedCluster(
                 Informer(MUTATION_POLICIES, transport=transport, process=process),
                 Informer(NAMESPACES, transport=transport, process=process),
                 Informer(RUNTIME_CLASSES, transport=transport, process=process),
                 process,
+                bounds.of,
             )
             get = DocumentsOverHttp(brain).get
             advice = SnapshotPoller(
@@ -97,6 +100,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "poll tokens": tokens.run,
                 "poll images": images.run,
                 **cluster.tasks(),
+                **bounds.tasks(),
                 "http local": local.run,
             }
             for name, body in tasks.items():

@@ -151,5 +151,37 @@ class RuntimeClass(Object, frozen=True, gc=False):
     handler: str = ""
 
 
+class LimitRangeItem(Shape, frozen=True, gc=False):
+    type: str
+    min: Mapping[str, str] = {}
+    max: Mapping[str, str] = {}
+    max_limit_request_ratio: Mapping[str, str] = {}
+
+
+class LimitRangeSpec(Shape, frozen=True, gc=False):
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
+class LimitRange(Object, frozen=True, gc=False):
+    spec: LimitRangeSpec = LimitRangeSpec()
+
+
+class ResourceQuotaStatus(Shape, frozen=True, gc=False):
+    hard: Mapping[str, str] = {}
+    used: Mapping[str, str] = {}
+
+
+class ResourceQuota(Object, frozen=True, gc=False):
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class NodeStatus(Shape, frozen=True, gc=False):
+    allocatable: Mapping[str, str] = {}
+
+
+class Node(Object, frozen=True, gc=False):
+    status: NodeStatus = NodeStatus()
+
+
 def _ours(annotations: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in annotations.items() if key.startswith(OURS)}

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote
 
-from nemutator_controller.kube.objects import Object, Pod, RuntimeClass
+from nemutator_controller.kube.objects import (
+    LimitRange,
+    Node,
+    Object,
+    Pod,
+    ResourceQuota,
+    RuntimeClass,
+)
 
 T = TypeVar("T", bound=Object)
 
@@ -52,6 +59,9 @@ WORKLOADS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS)
 RUNTIME_CLASSES: Final = Resource(
     "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", RuntimeClass, namespaced=False
 )
+LIMIT_RANGES: Final = Resource("", "v1", "limitranges", "LimitRange", LimitRange)
+RESOURCE_QUOTAS: Final = Resource("", "v1", "resourcequotas", "ResourceQuota", ResourceQuota)
+NODES: Final = Resource("", "v1", "nodes", "Node", Node, namespaced=False)
 MUTATING_WEBHOOKS: Final = Resource(
     "admissionregistration.k8s.io",
     "v1",

@@ -64,6 +64,11 @@ class Draft:
         self._writing = Writing(manifest, kind)
 
     @property
+    def original(self) -> Json:
+        """The object as it was at first."""
+        return self._original
+
+    @property
     def manifest(self) -> Json:
         """The object as it is now."""
         return self._writing.manifest

@@ -25,6 +25,10 @@ def class_of(manifest: Json, kind: str) -> Class:
 
 def class_with(manifest: Json, kind: str, instead: Mapping[str, Mapping[Side, Amounts]]) -> Class:
     """The same, if the containers of these names had other amounts *instead* of their own."""
+    for own in value_at(manifest, field_path("resources"), kind):
+        if own:
+            # What a pod sets for all its containers counts alone.
+            return _class_of_pod({"resources": own})
     guaranteed = True
     anything = False
     others = dict(instead)
@@ -34,8 +38,8 @@ def class_with(manifest: Json, kind: str, instead: Mapping[str, Mapping[Side, Am
         name = container.get("name")
         other = others.pop(name, None) if isinstance(name, str) else None
         if other is not None:
-            limits |= other.get("limits", {})
-            requests |= other.get("requests", {})
+            limits |= _counted(other.get("limits", {}))
+            requests |= _counted(other.get("requests", {}))
         requests = limits | requests
         if any(limits.values()) or any(requests.values()):
             anything = True
@@ -46,6 +50,19 @@ def class_with(manifest: Json, kind: str, instead: Mapping[str, Mapping[Side, Am
     if not anything:
         return "BestEffort"
     return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _class_of_pod(pod: Json) -> Class:
+    limits, requests = amounts(pod, "limits"), amounts(pod, "requests")
+    if not any(limits.values()) and not any(requests.values()):
+        return "BestEffort"
+    requests = limits | requests
+    guaranteed = all(limits.get(name) and limits[name] == requests[name] for name in COUNTED)
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _counted(found: Amounts) -> Amounts:
+    return {name: amount for name, amount in found.items() if name in COUNTED}
 
 
 def containers(manifest: Json, kind: str) -> Iterator[Json]:

@@ -2,12 +2,13 @@
 
 The API server refuses a request above its limit, and kubelet evicts by class: so a request never
 rises above its limit, a limit never falls below its request, and the class stays unless the policy
-allows another. A share is taken of what the pod itself requested, never of what we made of it.
+allows another. A share is taken of what the pod itself requested, never of what we made of it. What a namespace,
+the nodes or the pod itself would not let run is not made.
 """
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal, NamedTuple
@@ -27,13 +28,13 @@ from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.mutations.paths import Path, field_path, named
 from nemutator_controller.mutations.qos import (
-    COUNTED,
     Amounts,
     Class,
     class_of,
     class_with,
     quantity,
 )
+from nemutator_controller.mutations.resource_bounds import ResourceBounds, broken_by, own_bounds
 
 VERB = "resources"
 ADVICE_VERB = "prom_metrics"
@@ -81,30 +82,36 @@ class Circumstances:
     advisor: Advisor
     measured: bool = True
     """Whether the pod allows values that come from measurements."""
+    bounds: Callable[[], ResourceBounds] = ResourceBounds
+    """Of its namespace and its cluster; without any where nothing is known of them."""
 
 
 def apply(
     draft: Draft, resources: ContainerResources, circumstances: Circumstances, *, policy: str
 ) -> list[str]:
     """Write into *draft*; the warnings say what the policy wants and was not done."""
-    if any(draft.value(field_path("resources"))):
-        return [f"policy {policy}: resources left alone: the pod has them for all its containers"]
+    bounds = circumstances.bounds().beside(own_bounds(draft.manifest, draft.kind))
     warnings: list[str] = []
     trial = _Trial(draft)
     for name in _container_names(draft, resources.containers):
         for side, resource, amount in _wanted(resources):
-            made = _amount(trial, _Place(name, side, resource), amount, circumstances)
+            made = _amount(trial, _Place(name, side, resource), amount, circumstances, bounds)
             if isinstance(made, str):
                 path = _path_of(name, side, resource)
                 warnings.append(f"policy {policy}: {path}: {made}")
             elif made is not None:
                 trial.set(_Place(name, side, resource), str(made.amount), made.reason)
         for resource in resources.limits:
-            _settle(trial, _Place(name, "limits", resource))
+            _settle(trial, _Place(name, "limits", resource), bounds)
     earlier = class_of(draft.manifest, draft.kind)
     later = trial.quality() if trial.written else earlier
     if later != earlier and resources.qos == "Keep":
         return [*warnings, f"policy {policy}: resources left alone: {earlier} would become {later}"]
+    if trial.written and bounds:
+        before = broken_by(draft.original, draft.kind, {}, bounds)
+        broken = broken_by(draft.manifest, draft.kind, trial.amounts(), bounds)
+        for why in (text for bound, text in broken.items() if bound not in before):
+            return [*warnings, f"policy {policy}: resources left alone: {why}"]
     for place, (text, reason) in trial.written.items():
         path = _path_of(*place)
         if list(map(quantity, draft.value(path))) == [quantity(text)]:
@@ -183,13 +190,17 @@ class _Trial:
 
     def quality(self) -> Class:
         """The class of the pod with these amounts."""
-        instead: dict[str, dict[Side, Amounts]] = {}
+        return class_with(self._draft.manifest, self._draft.kind, self.amounts())
+
+    def amounts(self) -> dict[str, dict[Side, Amounts]]:
+        """Those that were set, by container."""
+        found: dict[str, dict[Side, Amounts]] = {}
         for place, (text, _) in self.written.items():
             amount = quantity(text)
-            if amount is not None and place.resource in COUNTED:
-                sides = instead.setdefault(place.container, {})
+            if amount is not None:
+                sides = found.setdefault(place.container, {})
                 sides.setdefault(place.side, {})[place.resource] = amount
-        return class_with(self._draft.manifest, self._draft.kind, instead)
+        return found
 
 
 @functools.lru_cache(maxsize=1024)
@@ -214,7 +225,11 @@ def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
 
 
 def _amount(
-    trial: _Trial, place: _Place, amount: Amount, circumstances: Circumstances
+    trial: _Trial,
+    place: _Place,
+    amount: Amount,
+    circumstances: Circumstances,
+    bounds: ResourceBounds,
 ) -> RecommendedAmount | str | None:
     """The amount for *place*, why there is none, or None when nothing is to be done."""
     current = trial.found(place)
@@ -240,24 +255,36 @@ def _amount(
     else:
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""
-    wanted = _whole(_bounded(wanted, amount), place.resource)
-    if place.side == "requests":
-        limit = trial.found(place.beside)
-        if limit is not None and wanted > limit:
-            wanted, reason = limit, "; ".join(filter(None, (reason, "held below the limit")))
+    limit = trial.found(place.beside) if place.side == "requests" else None
+    wanted, holder = bounds.held(_bounded(wanted, amount), place.side, place.resource, limit)
+    wanted = _whole(wanted, place.resource)
+    if holder:
+        reason = _joined(reason, f"held within {holder}")
+    if limit is not None and wanted > limit:
+        wanted, reason = limit, _joined(reason, "held below the limit")
     if wanted.nanos <= 0:
         return f"left alone: {wanted} is nothing to ask for"
     return None if wanted == current else RecommendedAmount(wanted, reason)
 
 
-def _settle(trial: _Trial, limit: _Place) -> None:
-    """Raise a limit to its request: whatever the policy wants, they must fit together at the end.
+def _joined(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))
+
+
+def _settle(trial: _Trial, limit: _Place, bounds: ResourceBounds) -> None:
+    """Raise a limit to its request, or bring it down to as many times that as it may be: whatever the policy
+    wants, they must fit together at the end.
 
     This comes last, because a request may come down after its limit was written.
     """
     most, least = trial.found(limit), trial.found(limit.beside)
-    if most is not None and least is not None and most < least:
+    if most is None or least is None:
+        return
+    if most < least:
         trial.set(limit, str(least), "held above the request")
+    highest = bounds.highest_limit(limit.resource, least)
+    if limit in trial.written and highest is not None and highest[0] < most:
+        trial.set(limit, str(_whole_below(highest[0], limit.resource)), f"held within {highest[1]}")
 
 
 @functools.lru_cache(maxsize=256)
@@ -298,7 +325,11 @@ def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
 
 def _whole(wanted: Quantity, resource: Name) -> Quantity:
     """*wanted* rounded up: the API server refuses parts of a milli-CPU, and warns of parts of a byte."""
+    return -_whole_below(-wanted, resource)
+
+
+def _whole_below(wanted: Quantity, resource: Name) -> Quantity:
+    """The same, rounded down."""
     unit = _MILLI if resource == "cpu" else _UNIT
-    rounded = -(-wanted.nanos // unit) * unit
     format_ = Format.DECIMAL if resource == "cpu" else wanted.format
-    return Quantity(rounded, format_)
+    return Quantity(wanted.nanos // unit * unit, format_)

@@ -41,6 +41,7 @@ from nemutator_controller.mutations.paths import (
 )
 from nemutator_controller.mutations.placeholder_references import replace_references
 from nemutator_controller.mutations.placeholders import VARIABLES_VERB, replace_texts
+from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
@@ -86,6 +87,8 @@ class Situation:
     """Of a RuntimeClass, the handler; None: it is not known."""
     images: ImageCommands = NO_IMAGE_COMMANDS
     digests: ImageDigests = NO_DIGESTS
+    bounds: Callable[[], ResourceBounds] = ResourceBounds
+    """Of the object's namespace and its cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +142,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         ),
         situation.advisor,
         measured=resources.ADVICE_VERB not in skips.verbs,
+        bounds=situation.bounds,
     )
     kept = labels.selected_by(draft.manifest, kind, managed=bool(subject.owner_name))
     existing = workload_selectors.match_labels(situation.existing, kind)

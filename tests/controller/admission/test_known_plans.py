@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 from nemutator_controller.admission.known_plans import LARGEST, KnownPlans, Lookups
 from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
 from nemutator_controller.admission.reviews import AdmissionResponse
+from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import WithoutAdvice
 from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import apply_patch
+from nemutator_controller.mutations.resource_bounds import ResourceBounds, Room
 from nemutator_controller.policies.plans import Situation
 from nemutator_controller.policies.snapshot import NO_POLICIES, snapshot_of
 
@@ -179,11 +182,23 @@ async def test_a_patch_that_names_the_random_volume_is_for_its_pod_alone() -> No
 
 def test_every_field_of_a_situation_is_looked_at() -> None:
     by_identity = {"injector", "advisor", "tokens", "images"}
-    by_value = {"subject", "namespace_labels", "user", "reversed"}
+    by_value = {"subject", "namespace_labels", "user", "reversed", "bounds"}
     same_for_all_pods = {"existing", "defaulted"}
     noted = {"runtime_handler", "digests"}
     names = {field.name for field in fields(Situation)}
     assert names == by_identity | by_value | same_for_all_pods | noted
+
+
+def test_a_plan_holds_for_the_bounds_that_it_was_made_within() -> None:
+    plans = KnownPlans()
+    left = (Room("q", "requests", "cpu", parse_quantity(text)) for text in ("2", "1"))
+    bounds = [ResourceBounds(), *(ResourceBounds(rooms=(room,)) for room in left)]
+    bounds.append(ResourceBounds(largest={"cpu": parse_quantity("2")}))
+    keys = {
+        plans.key_of(pod(), replace(SITUATION, bounds=partial(replace, each)), NO_POLICIES)
+        for each in (*bounds, ResourceBounds())
+    }
+    assert len(keys) == len(bounds)
 
 
 def test_a_lookup_is_noted() -> None:

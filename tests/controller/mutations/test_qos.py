@@ -17,6 +17,26 @@ def pod(*resources: Json, init: Json = None) -> Json:
     return {"spec": spec}
 
 
+def whole(resources: Json) -> Json:
+    manifest = pod({"requests": {"cpu": "1m"}})
+    manifest["spec"]["resources"] = resources
+    return manifest
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        (whole({"limits": FULL}), "Guaranteed"),
+        (whole({"limits": FULL, "requests": {"cpu": "500m"}}), "Burstable"),
+        (whole({"requests": {"cpu": "1"}}), "Burstable"),
+        (whole({"requests": {"hugepages-2Mi": "2Mi"}}), "BestEffort"),
+        (whole({}), "Burstable"),
+    ],
+)
+def test_what_a_pod_has_for_all_containers_counts_alone(manifest: Json, expected: str) -> None:
+    assert class_of(manifest, "Pod") == expected
+
+
 @pytest.mark.parametrize(
     ("manifest", "expected"),
     [

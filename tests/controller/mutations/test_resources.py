@@ -200,14 +200,14 @@ def test_only_containers_that_are_named() -> None:
     assert applied({}, wanted) == ({}, [])
 
 
-def test_a_pod_with_resources_of_its_own_is_left_alone() -> None:
+def test_requests_do_not_exceed_what_the_pod_has_for_all_containers() -> None:
     manifest = pod({"requests": {"cpu": "1"}})
     manifest["spec"]["resources"] = {"requests": {"cpu": "2"}}
     draft = Draft(manifest, "Pod")
     wanted = ContainerResources(requests={"cpu": Amount(value="3")})
     [warning] = apply(draft, wanted, UNSTAMPED, policy="p")
     assert draft.edits() == ()
-    assert "for all its containers" in warning
+    assert "the pod's own request has 2 left for requests.cpu, not 3" in warning
 
 
 @pytest.mark.parametrize(

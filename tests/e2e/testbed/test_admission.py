@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +272,41 @@ def test_an_injected_pod_passes_the_restricted_standard(called: Webhook, namespa
     assert made["status"]["qosClass"] == "Burstable"
 
 
+def test_resources_stay_within_what_the_server_lets_in(called: Webhook, namespace: str) -> None:
+    cluster = called.cluster
+    bounds: dict[str, Any] = {"min": {"cpu": "100m"}, "maxLimitRequestRatio": {"cpu": "4"}}
+    limits = {"limits": [{"type": "Container", "default": {"cpu": "2"}, **bounds}]}
+    hard = {"requests.memory": "1Gi"}
+
+    def bound(kind: str, spec: dict[str, Any]) -> None:
+        metadata = {"name": "bounds", "namespace": namespace}
+        cluster.apply({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+
+    bound("LimitRange", limits)
+    bound("ResourceQuota", {"hard": hard})
+    patched = json.dumps({"status": {"hard": hard, "used": {"requests.memory": "0"}}})
+    quota = ("resourcequota/bounds", f"--namespace={namespace}")
+    cluster.kubectl("patch", *quota, "--subresource=status", "--type=merge", f"--patch={patched}")
+    cpu = {"resources": {"requests": {"cpu": {"ratio": 0.01}}}}
+    memory = {"resources": {"requests": {"memory": {"value": "2Gi"}}}}
+    cluster.apply(policy("bounds", namespace, cpu, memory))
+
+    def requested(**spec: Any) -> dict[str, str]:
+        manifest = pod()
+        manifest["spec"] |= spec
+        # A pod that goes beyond them is refused, and that fails here.
+        made = create(cluster, namespace, manifest, "--dry-run=server")
+        found: dict[str, str] = made["spec"]["containers"][0]["resources"]["requests"]
+        return found
+
+    held = {"cpu": "500m", "memory": "64Mi"}
+    until(lambda: _unless_refused(requested) == held, "policy and bounds are known", within_s=60)
+    # Its containers together may not ask for more than the pod does.
+    own = {"requests": {"cpu": "1", "memory": "512Mi"}, "limits": {"cpu": "2"}}
+    assert requested(resources=own) == held
+    cluster.kubectl("delete", "mutationpolicy", "bounds")
+
+
 def test_another_webhook_that_strips_or_overwrites_does_not_make_a_share_smaller(
     called: Webhook, namespace: str, tmp_path: Path
 ) -> None:
@@ -410,3 +445,10 @@ def test_a_process_without_a_certificate_says_what_to_mend(tmp_path: Path) -> No
     )  # fmt: skip
     assert ran.returncode == 3
     assert "cannot use the certificate" in ran.stderr
+
+
+def _unless_refused(create: Callable[[], Any]) -> Any:
+    try:
+        return create()
+    except KubectlError:
+        return None

@@ -1,0 +1,79 @@
+"""Keeps in memory what namespaces and nodes let pods ask for.
+
+While one of the lists has not come, or may not be read, its bounds are not known, and pods are changed without
+them, as policies say.
+"""
+
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from nemutator_common.process import Process
+
+from nemutator_controller.admission.namespace_bounds import largest_of, ranges_of, rooms_of
+from nemutator_controller.kube.informing import Informer, NotSyncedError
+from nemutator_controller.kube.objects import LimitRange, Node, Object, ResourceQuota
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.quantities import Quantity
+from nemutator_controller.kube.resources import LIMIT_RANGES, NODES, RESOURCE_QUOTAS
+from nemutator_controller.mutations.advisor import Name
+from nemutator_controller.mutations.resource_bounds import ResourceBounds
+
+T = TypeVar("T", bound=Object)
+
+CHECK_S = 10.0
+"""Nodes come and go over minutes, and there may be thousands."""
+
+NAMESPACE = "namespace"
+
+
+@dataclass(slots=True)
+class WatchedBounds:
+    limit_ranges: Informer[LimitRange]
+    quotas: Informer[ResourceQuota]
+    nodes: Informer[Node]
+    process: Process
+    _largest: Mapping[Name, Quantity] = field(default_factory=dict, init=False)
+
+    def of(self, namespace: str) -> ResourceBounds:
+        return ResourceBounds(
+            tuple(ranges_of(_listed(self.limit_ranges, namespace))),
+            tuple(rooms_of(_listed(self.quotas, namespace))),
+            self._largest,
+        )
+
+    def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
+        """What keeps it up to date, by name."""
+        return {
+            "watch limit ranges": self.limit_ranges.run,
+            "watch quotas": self.quotas.run,
+            "watch nodes": self.nodes.run,
+            "check nodes": self.check,
+        }
+
+    async def check(self) -> None:
+        await self.nodes.synced()
+        while True:
+            self._largest = largest_of(self.nodes.snapshot().objects.values())
+            await self.process.clock.sleep(CHECK_S)
+
+
+def watched_bounds(transport: Transport, process: Process) -> WatchedBounds:
+    by_namespace = {NAMESPACE: _namespace}
+    return WatchedBounds(
+        Informer(LIMIT_RANGES, transport=transport, process=process, indexes=by_namespace),
+        Informer(RESOURCE_QUOTAS, transport=transport, process=process, indexes=by_namespace),
+        Informer(NODES, transport=transport, process=process),
+        process,
+    )
+
+
+def _namespace(found: Object) -> Iterable[str]:
+    return (found.metadata.namespace,)
+
+
+def _listed(informer: Informer[T], namespace: str) -> Iterable[T]:
+    try:
+        return informer.snapshot().by(NAMESPACE, namespace)
+    except NotSyncedError:
+        return ()

@@ -1,0 +1,84 @@
+"""Limits, quotas and nodes are kept in memory, and what is not known bounds nothing."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from nemutator_controller.admission.bounds_watching import WatchedBounds
+from nemutator_controller.kube.failures import ForbiddenError, InvalidError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.quantities import parse_quantity
+from nemutator_controller.kube.resources import LIMIT_RANGES, NODES, RESOURCE_QUOTAS
+from nemutator_controller.mutations.resource_bounds import Range, Room
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.process import fake_process
+from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
+
+NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
+
+
+def listed(*items: tuple[str, str, dict[str, Any]]) -> bytes:
+    found = [
+        {"metadata": {"name": name, "namespace": namespace, "resourceVersion": "1"}, **more}
+        for name, namespace, more in items
+    ]
+    return msgspec.json.encode(
+        {"kind": "List", "metadata": {"resourceVersion": "9"}, "items": found}
+    )
+
+
+LIMITS = listed(("l", "shop", {"spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}}]}}))
+QUOTAS = listed(("q", "shop", {"status": {"hard": {"cpu": "4"}, "used": {"cpu": "1"}}}))
+SIZES = listed(("n", "", {"status": {"allocatable": {"cpu": "8"}}}))
+
+
+class Play:
+    def __init__(self, *scripts: Said) -> None:
+        self.clock = ManualClock()
+        eager = fake_process(clock=EagerClock())
+        self.transports = [ScriptedTransport(NO_WATCH_LIST, said) for said in scripts]
+        limits, quotas, nodes = self.transports
+        indexes = {"namespace": lambda found: (found.metadata.namespace,)}
+        self.bounds = WatchedBounds(
+            Informer(LIMIT_RANGES, transport=limits, process=eager, indexes=indexes),
+            Informer(RESOURCE_QUOTAS, transport=quotas, process=eager, indexes=indexes),
+            Informer(NODES, transport=nodes, process=eager),
+            fake_process(clock=self.clock),
+        )
+
+    @contextlib.asynccontextmanager
+    async def played(self) -> AsyncIterator[None]:
+        """After the scripts."""
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run()) for run in self.bounds.tasks().values()]
+            for transport in self.transports:
+                await transport.over.wait()
+            yield
+            for task in tasks:
+                task.cancel()
+
+
+async def test_bounds_are_those_of_the_namespace() -> None:
+    play = Play(LIMITS, QUOTAS, SIZES)
+    assert not play.bounds.of("shop")
+    async with play.played():
+        for informer in (play.bounds.limit_ranges, play.bounds.quotas):
+            await informer.synced()
+        await play.clock.until_sleeping()
+        shop, other = play.bounds.of("shop"), play.bounds.of("other")
+    assert shop.ranges == (Range("LimitRange l", "container", "cpu", most=parse_quantity("2")),)
+    assert shop.rooms == (Room("ResourceQuota q", "requests", "cpu", parse_quantity("3")),)
+    assert shop.largest == other.largest == {"cpu": parse_quantity("8")}
+    assert (other.ranges, other.rooms) == ((), ())
+
+
+async def test_what_may_not_be_read_bounds_nothing() -> None:
+    refused = ForbiddenError("list", "forbidden to us")
+    play = Play(refused, QUOTAS, refused)
+    async with play.played():
+        await play.bounds.quotas.synced()
+        shop = play.bounds.of("shop")
+    assert (shop.ranges, len(shop.rooms), shop.largest) == ((), 1, {})
