@@ -25,7 +25,7 @@ LONGEST_KEY = 256
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _FILE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_PARAMETER = re.compile(r"[a-z_]{1,64}=[A-Za-z0-9._:/,@*+-]{1,253}")
+_PARAMETER = re.compile(r"[a-z_]{1,64}=[A-Za-z0-9._:/,@*+=-]{1,253}")
 _NUMBER = re.compile(r"[0-9]{1,9}|[1-3][0-9]{9}")
 """Of a user or a group: below 2³²."""
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
@@ -56,7 +56,7 @@ class DeclarationError(ValueError):
 class Reference:
     """A path in Vault, written `mount/path#key`; without a key it means all keys at that path.
 
-    A certificate is written with what it is issued for: `pki/issue/role?common_name=…&ttl=…#key`.
+    What a write makes is written with its parameters: `pki/issue/role?common_name=…&ttl=…#key`.
     """
 
     path: str

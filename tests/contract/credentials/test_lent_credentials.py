@@ -14,7 +14,7 @@ from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from tests.contract.credentials.places import adapter, eventually, real_place
-from tests.fakes.brokers import BrokerSetup
+from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.clocks import ManualClock
 from tests.fakes.pod_sockets import Node, call
 from tests.fakes.process import fake_process
@@ -76,11 +76,13 @@ async def pod(
         place = stack.enter_context(real_place(vault, cluster))
         real = stack.enter_context(adapter(vault.url))
         node = Node(tmp_path, setup=life(real, tmp_path))
-        role, node.token = place.account(reads=[f"{engine}/creds/app"])
+        reads = [f"{engine}/creds/app", f"{engine}/static-creds/stays"]
+        role, node.token = place.account(reads=reads)
         declared = {
             "vault-role": role,
             "secret.user": f"{engine}/creds/app#username",
             "secret.word": f"{engine}/creds/app#password",
+            "secret.static": f"{engine}/static-creds/stays#password",
         }
         async with node.running():
             socket = await node.publish("v1", declared=declared)
@@ -119,6 +121,28 @@ async def test_a_user_of_a_database_lives_with_its_pod(pod: Pod, engine: str) ->
     # Its pod ends, and with it the user.
     assert (await call(pod.node.private, f"{PUBLICATIONS_PATH}/v1", method="DELETE"))[0] == 204
     await eventually(lambda: not pod.may_log_in(*again), "the user is gone with the pod")
+
+
+async def test_the_password_of_a_user_who_stays_follows_its_rotation(pod: Pod, engine: str) -> None:
+    pod.postgres.sql("CREATE ROLE stays LOGIN")
+    try:
+        pod.vault.call(
+            "POST",
+            f"{engine}/static-roles/stays",
+            {"db_name": "postgres", "username": "stays", "rotation_period": "24h"},
+        )
+        _, first = await call(pod.socket, "/v1/secret/static?raw=1")
+        assert pod.may_log_in("stays", Secret(first))
+        pod.vault.call("POST", f"{engine}/rotate-role/stays")
+        assert not pod.may_log_in("stays", Secret(first))
+        for _ in range(6):
+            await pod.node.setup.clock.advance(FRESH_S / 4)
+        grants = pod.node.setup.grants
+        await eventually(lambda: grants.of("rotate") == ["granted"], "the change is seen")
+        _, second = await call(pod.socket, "/v1/secret/static?raw=1")
+        assert pod.may_log_in("stays", Secret(second))
+    finally:
+        pod.postgres.sql("DROP ROLE stays")
 
 
 async def test_after_a_restart_a_pod_has_the_user_that_it_had(

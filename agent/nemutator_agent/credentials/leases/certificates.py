@@ -1,4 +1,4 @@
-"""Certificates that an engine of kind pki issues for a pod, declared as `pki/issue/shop?common_name=…`."""
+"""What an engine makes for a pod by a write, such as certificates, declared as `pki/issue/shop?common_name=…`."""
 
 import json
 from collections.abc import Mapping
@@ -6,12 +6,27 @@ from typing import Any
 
 from nemutator_common.secret import Secret
 
+from nemutator_agent.credentials.leases.ssh_certificates import valid_before
 from nemutator_agent.credentials.vault.documents import EngineMount, GivenLease
 from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
 
-KIND = "pki"
-_ISSUE = "issue/"
+_MADE: Mapping[str, tuple[str, ...]] = {
+    "aws": ("creds/", "sts/"),
+    "kubernetes": ("creds/",),
+    "pki": ("issue/",),
+    "ssh": ("issue/", "sign/"),
+}
+"""Where in an engine of each kind a write makes something that ends, and changes nothing else."""
+
+_USED_UP = {
+    "totp": "a code is good for some seconds",
+    "ssh": "a one-time password is good for one login",
+}
+"""What is kept for longer than it is good, and would be given to several."""
+
+_LONGEST_S = 10 * 366 * 24 * 3600.0
+
 CHAIN = "chain"
 """The field that we add: the certificate and those of its authorities, one below the other."""
 
@@ -25,13 +40,19 @@ def without_parameters(path: str) -> str:
     return path.partition("?")[0]
 
 
-def check_issued(path: str, mount: EngineMount) -> None:
-    """Raises an UnsupportedSecretError where *mount* issues no certificates at *path*."""
+def check_engine(path: str, mount: EngineMount) -> None:
+    """Raises an UnsupportedSecretError where what *mount* has at *path* is used up by its use, or where it makes
+    nothing by a write that can be declared."""
     below = path.removeprefix(mount.path)
-    if mount.kind != KIND or not below.startswith(_ISSUE):
+    if mount.kind == "totp" or (mount.kind == "ssh" and below.startswith("creds/")):
         raise UnsupportedSecretError(
-            f"{mount.path} is of kind {mount.kind}: parameters behind a ? are for {KIND} engines and "
-            f"their {_ISSUE} alone"
+            f"{mount.path} is of kind {mount.kind}: {_USED_UP[mount.kind]}; a program asks for each itself"
+        )
+    if is_issued(path) and not below.startswith(_MADE.get(mount.kind, ())):
+        made = ", ".join(f"{kind} ({' '.join(places)})" for kind, places in _MADE.items())
+        raise UnsupportedSecretError(
+            f"{mount.path} is of kind {mount.kind}: parameters behind a ? are for engines of these kinds, and "
+            f"there for these paths: {made}"
         )
 
 
@@ -48,10 +69,14 @@ def asked(path: str) -> VaultExchange:
 
 def term_of(data: Mapping[str, Any], now: float) -> GivenLease | None:
     """Until when a certificate is good that is issued without a lease; *now* is wall time."""
-    ends = data.get("expiration")
-    if "certificate" not in data or not isinstance(ends, int) or ends <= now:
+    ends, signed = data.get("expiration"), data.get("signed_key")
+    if isinstance(signed, str):
+        ends = valid_before(signed)
+    elif "certificate" not in data:
         return None
-    return GivenLease("", ends - now, renewable=False)
+    if not isinstance(ends, int) or ends <= now:
+        return None
+    return GivenLease("", min(ends - now, _LONGEST_S), renewable=False)
 
 
 def with_chain(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,8 +12,7 @@ from nemutator_common.secret import Secret
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.leases.answers import document_of
 from nemutator_agent.credentials.leases.certificates import (
-    check_issued,
-    is_issued,
+    check_engine,
     without_parameters,
 )
 from nemutator_agent.credentials.leases.renewing import LeaseRenewals
@@ -329,8 +328,7 @@ class Broker:
     async def _read(
         self, vault: Vault, token: Secret, session: VaultSession, mount: EngineMount, path: str
     ) -> Document:
-        if is_issued(path):
-            check_issued(path, mount)
+        check_engine(path, mount)
         if mount.version is not None:
             return await vault.read(token, mount, path)
         if mount.is_reserved:

@@ -12,7 +12,7 @@ from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer
-from nemutator_agent.credentials.vault.failures import TokenShownError
+from nemutator_agent.credentials.vault.failures import TokenShownError, UnsupportedSecretError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
 
@@ -67,6 +67,9 @@ class EngineReads:
         if certificates.is_issued(path):
             lease = lease or certificates.term_of(data, self.process.clock.now())
             data = certificates.with_chain(data)
+            if lease is None:
+                # It would be made again with each reading.
+                raise UnsupportedSecretError("what was made has no lease, and no end that is known")
         if lease is None:
             return EngineReading(None, answer)
         document = Document.of(data, None, lease=lease)

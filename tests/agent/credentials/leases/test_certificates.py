@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from nemutator_agent.credentials.leases.certificates import (
     asked,
-    check_issued,
+    check_engine,
     is_issued,
     term_of,
     with_chain,
@@ -15,6 +15,7 @@ from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 
+from tests.agent.credentials.leases.test_ssh_certificates import SIGNED, VALID_BEFORE
 from tests.fakes.brokers import BrokerSetup
 from tests.fakes.vault_states import Engine
 
@@ -42,12 +43,44 @@ def test_parameters_are_what_vault_is_sent() -> None:
         ("pki/sign/shop?csr=x", EngineMount("pki/", None, "pki")),
         ("transit/issue/a?x=y", EngineMount("transit/", None, "transit")),
         ("pki/issuer/x?a=b", EngineMount("pki/", None, "pki")),
+        ("ssh/roles/x?a=b", EngineMount("ssh/", None, "ssh")),
+        ("database/config/x?a=b", EngineMount("database/", None, "database")),
     ],
 )
-def test_only_certificates_are_issued(path: str, mount: EngineMount) -> None:
-    with pytest.raises(UnsupportedSecretError, match="parameters behind a"):
-        check_issued(path, mount)
-    check_issued("a/pki/issue/shop?x=y", EngineMount("a/pki/", None, "pki"))
+def test_nothing_is_written_that_would_change_an_engine(path: str, mount: EngineMount) -> None:
+    with pytest.raises(
+        UnsupportedSecretError, match=rf"{mount.kind}: parameters behind a .* pki \("
+    ):
+        check_engine(path, mount)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("pki/issue/shop?x=y", "pki"),
+        ("ssh/issue/shop?x=y", "ssh"),
+        ("ssh/sign/shop?x=y", "ssh"),
+        ("kubernetes/creds/shop?kubernetes_namespace=shop", "kubernetes"),
+        ("aws/sts/shop?ttl=1h", "aws"),
+        ("aws/creds/shop", "aws"),
+        ("database/creds/shop", "database"),
+    ],
+)
+def test_what_an_engine_makes_that_ends_may_be_declared(path: str, kind: str) -> None:
+    check_engine(f"a/{path}", EngineMount(f"a/{kind}/", None, kind))
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "why"),
+    [
+        ("totp/code/app", "totp", "a code is good for some seconds"),
+        ("totp/code/app?code=123456", "totp", "a code is good for some seconds"),
+        ("ssh/creds/otp?ip=10.1.1.1", "ssh", "a one-time password is good for one login"),
+    ],
+)
+def test_what_is_used_up_by_its_use_is_refused_by_its_kind(path: str, kind: str, why: str) -> None:
+    with pytest.raises(UnsupportedSecretError, match=f"{kind}/ is of kind {kind}: {why}"):
+        check_engine(path, EngineMount(f"{kind}/", None, kind))
 
 
 @pytest.mark.parametrize(
@@ -58,12 +91,20 @@ def test_only_certificates_are_issued(path: str, mount: EngineMount) -> None:
         ({"certificate": "x", "expiration": "soon"}, None),
         ({"certificate": "x"}, None),
         ({"expiration": 160}, None),
+        ({"signed_key": "nothing"}, None),
+        ({"certificate": "x", "expiration": 10**12}, GivenLease("", 316224000.0, False)),
     ],
 )
 def test_a_certificate_is_good_until_it_expires(
     data: dict[str, Any], term: GivenLease | None
 ) -> None:
     assert term_of(data, 100.0) == term
+
+
+def test_a_signed_key_is_good_until_its_certificate_says() -> None:
+    found = term_of({"signed_key": SIGNED}, VALID_BEFORE - 60.0)
+    assert found == GivenLease("", 60.0, renewable=False)
+    assert term_of({"signed_key": SIGNED}, float(VALID_BEFORE)) is None
 
 
 @pytest.mark.parametrize(
@@ -124,6 +165,18 @@ async def test_another_one_is_issued_after_two_thirds_of_its_time(setup: BrokerS
         assert await field(setup, session, "private_key") == "key 2"
         assert setup.calls["read"] == 2
         assert setup.grants.of("lease") == ["granted"]
+
+
+async def test_what_is_made_without_an_end_is_refused_and_not_made_again_at_once(
+    setup: BrokerSetup,
+) -> None:
+    setup.vault.state.engines["pki/"].answers["issue/shop"] = {"lease_id": "", "data": {"a": "1"}}
+    session = setup.session()
+    async with setup.running():
+        for _ in range(3):
+            with pytest.raises(UnsupportedSecretError, match="no lease, and no end that is known"):
+                await setup.broker.read(session, ISSUED)
+    assert setup.calls["read"] == 1
 
 
 async def test_nothing_else_is_written_for_a_declaration(setup: BrokerSetup) -> None:
