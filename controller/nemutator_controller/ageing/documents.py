@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.windows import WindowPause
+from nemutator_common.windows import SymbolFrame, WindowPause
 
+from nemutator_controller.ageing.busiest import Busiest
 from nemutator_controller.ageing.graphs import thinned
 from nemutator_controller.ageing.model import AgeingFinding, KeptWindow, WindowSource
 from nemutator_controller.ageing.sentences import rate, sentence
 from nemutator_controller.ageing.trends import SeriesPoint
+from nemutator_controller.ageing.verdicts import own_frame
 
 MOST_GRAPHS = 20
 """Items of a list that come with points: those that grow fastest."""
@@ -55,7 +57,30 @@ def list_document(
     }
 
 
-def item_document(finding: AgeingFinding, windows: ListedWindows) -> dict[str, Any]:
+def busiest_document(
+    found: Busiest, frames: Mapping[str, tuple[SymbolFrame, ...]], *, seconds: int
+) -> dict[str, Any]:
+    """Where CPU time went in the last *seconds*."""
+    named = [(own_frame(frames.get(identity, ())), count) for identity, count in found.functions]
+    return {
+        "seconds": seconds,
+        "windows": found.windows,
+        "samples": found.samples,
+        "functions": [
+            {
+                "function": frame.function,
+                "file": frame.file,
+                "line": frame.line,
+                "share": count / max(found.samples, 1),
+            }
+            for frame, count in named
+        ],
+    }
+
+
+def item_document(
+    finding: AgeingFinding, windows: ListedWindows, busiest: dict[str, Any]
+) -> dict[str, Any]:
     """All that is known of one workload, with a series for each of its processes."""
     series = [
         {
@@ -69,7 +94,7 @@ def item_document(finding: AgeingFinding, windows: ListedWindows) -> dict[str, A
         }
         for source, of_source in list(windows.items())[:MOST_SERIES]
     ]
-    return finding_document(finding) | {"series": series}
+    return finding_document(finding) | {"series": series, "busiest": busiest}
 
 
 def _pairs(points: Sequence[SeriesPoint]) -> list[list[float]]:

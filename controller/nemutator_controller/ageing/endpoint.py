@@ -4,12 +4,14 @@ import asyncio
 from dataclasses import dataclass, field
 
 from aiohttp import web
+from nemutator_common.clocks import Clock
 from nemutator_common.profiles import flamegraph, folded
 from nemutator_common.profiles.difference import difference
 from nemutator_common.profiles.heap import HeapProfile
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.ageing.documents import item_document, list_document
+from nemutator_controller.ageing.busiest import busiest
+from nemutator_controller.ageing.documents import busiest_document, item_document, list_document
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgeingFinding
 from nemutator_controller.ageing.ports import WindowStore
@@ -24,11 +26,16 @@ USUAL = 100
 MOST = 1_000
 RENDER_S = 20.0
 
+USUAL_S = 86_400
+MOST_S = 90 * USUAL_S
+"""Of CPU time that is shown together."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgeingApi:
     findings: Findings
     store: WindowStore
+    clock: Clock
     _rendering: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     """One at a time: each may take a core for a while."""
 
@@ -54,7 +61,14 @@ class AgeingApi:
         finding = self._found(request)
         if finding is None:
             return _no_such()
-        return answer(item_document(finding, await self.store.history(finding.workload)))
+        seconds = limit_in(request.query.get("seconds"), usual=USUAL_S, most=MOST_S)
+        if seconds is None:
+            return refusal(400, f"seconds: expected 1 to {MOST_S}", "leave it out for a day")
+        history = await self.store.history(finding.workload)
+        found = busiest(history, since=self.clock.now() - seconds)
+        frames = await self.store.frames([identity for identity, _ in found.functions])
+        of_cpu = busiest_document(found, frames, seconds=seconds)
+        return answer(item_document(finding, history, of_cpu))
 
     async def _folded(self, request: web.Request) -> web.Response:
         finding = self._found(request)

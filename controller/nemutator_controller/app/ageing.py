@@ -38,7 +38,7 @@ def ageing_part(context: BrainContext, findings: Findings) -> Part:
         marks = AgeingMarks(findings, cluster.ageing_marks, context.process)
         tasks.append(Task(TaskPhase.WORK, "mark what ages", marks.run))
     return Part(
-        routes=AgeingApi(findings, store).routes(),
+        routes=AgeingApi(findings, store, context.process.clock).routes(),
         streams={"windows": StoredStream("agent", store.record)},
         restore=assessments.restore,
         tasks=tasks,

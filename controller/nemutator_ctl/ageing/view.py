@@ -25,6 +25,8 @@ NOTHING = (
 
 MB = 1e6
 
+MOST_BUSY = 8
+
 
 @dataclass(frozen=True, slots=True)
 class ListedWorkload:
@@ -66,6 +68,23 @@ class ListedReplica:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedBusy:
+    function: str
+    file: str
+    line: int
+    share: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBusiest:
+    """Where CPU time went, in windows of all processes together."""
+
+    seconds: Amount
+    samples: int
+    functions: tuple[ListedBusy, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ListedFinding:
     id: str
     workload: ListedWorkload
@@ -89,6 +108,7 @@ class ListedFinding:
     replicas_say: str
     stack: tuple[tuple[str, str, int], ...]
     load: str | None = None
+    busiest: ListedBusiest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +235,11 @@ def _lines(one: ListedFinding) -> Iterator[str]:
             f"function   {_place(spot.function, spot.file, spot.line)}:"
             f" {spot.share_before:.1%} of CPU time before, {spot.share_now:.1%} now"
         )
+    if one.busiest is not None and one.busiest.functions:
+        hours = one.busiest.seconds / 3600
+        yield f"CPU time   by {one.busiest.samples} samples of the last {hours:.0f} h, of all processes:"
+        for busy in one.busiest.functions[:MOST_BUSY]:
+            yield f"           {busy.share:6.1%}  {_place(busy.function, busy.file, busy.line)}"
     if one.stack:
         yield ""
         yield "allocated by"

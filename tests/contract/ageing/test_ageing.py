@@ -80,6 +80,9 @@ async def test_a_leak_is_told_with_its_line_and_survives_a_restart(tmp_path: Pat
         one = await get(brain, f"/api/v1/ageing/{item['id']}")
         assert len(one["series"][0]["heap"]) == 10
         assert "main.go:79" in details(decode_one(one))
+        assert one["busiest"]["seconds"] == 86_400
+        async with brain.local.get(f"/api/v1/ageing/{item['id']}?seconds=x") as answer:
+            assert answer.status == 400
         async with brain.local.get(f"/api/v1/ageing/{item['id']}/folded") as answer:
             assert (await answer.text()).startswith("[no_name]") is False
             assert "main.main;main.remember" in await answer.text()

@@ -1,7 +1,9 @@
 from dataclasses import replace
 
+from nemutator_controller.ageing.busiest import Busiest
 from nemutator_controller.ageing.documents import (
     MOST_GRAPHS,
+    busiest_document,
     finding_document,
     item_document,
     list_document,
@@ -9,7 +11,7 @@ from nemutator_controller.ageing.documents import (
 from nemutator_controller.ageing.graphs import graph_points
 
 from tests.controller.ageing.test_findings import finding
-from tests.fakes.ageing import SHOP, kept_windows, window_source
+from tests.fakes.ageing import FRAMES, SHOP, kept_windows, window_source
 
 
 def test_a_list_has_points_and_an_item_has_series() -> None:
@@ -19,7 +21,17 @@ def test_a_list_has_points_and_an_item_has_series() -> None:
     assert item["id"] == SHOP.id
     assert 100 <= len(item["points"]) <= 121
     assert item["points"][0][1] < item["points"][-1][1]
-    shown = item_document(grown, windows)
+    cpu = Busiest(samples=200, windows=2, functions=(("calm", 150), ("unknown", 20)))
+    shown = item_document(grown, windows, busiest_document(cpu, FRAMES, seconds=60))
+    assert shown["busiest"] == {
+        "seconds": 60,
+        "windows": 2,
+        "samples": 200,
+        "functions": [
+            {"function": "main.cache", "file": "/src/cache.go", "line": 7, "share": 0.75},
+            {"function": "a function without a name", "file": "", "line": 0, "share": 0.1},
+        ],
+    }
     assert "points" not in shown
     (series,) = shown["series"]
     assert series["heap"] == item["points"]

@@ -5,11 +5,12 @@ import msgspec
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_common.windows import WindowPause
-from nemutator_controller.ageing.documents import item_document, list_document
+from nemutator_controller.ageing.busiest import Busiest
+from nemutator_controller.ageing.documents import busiest_document, item_document, list_document
 from nemutator_ctl.ageing.view import chosen, decode, decode_one, decode_pauses, details, overview
 
 from tests.controller.ageing.test_findings import finding
-from tests.fakes.ageing import SHOP, kept_windows, window_source
+from tests.fakes.ageing import FRAMES, SHOP, kept_windows, window_source
 
 
 def listing(**changed: Any) -> Any:
@@ -50,11 +51,14 @@ def test_one_is_found_by_what_people_call_it() -> None:
 
 def test_one_is_shown_with_its_numbers_and_its_stack() -> None:
     windows = {window_source(): kept_windows(10, grows_by=5)}
-    document = msgspec.json.decode(msgspec.json.encode(item_document(finding(), windows)))
+    cpu = busiest_document(Busiest(200, 2, (("leaky", 150),)), FRAMES, seconds=86_400)
+    document = msgspec.json.decode(msgspec.json.encode(item_document(finding(), windows, cpu)))
     text = details(decode_one(document))
     assert text.startswith("shop: leak (provisional): heap grows since its start, 5.0 MB/min")
     assert "100% of the growth, keeps 50% of what it takes" in text
     assert "  main.remember  /src/main.go:84\n" in text
+    assert "CPU time   by 200 samples of the last 24 h, of all processes:\n" in text
+    assert "  75.0%  main.remember main.go:84\n" in text
     assert "\nload " not in text
     document["load"] = "allocations"
     assert "load       known by its allocations\n" in details(decode_one(document))
