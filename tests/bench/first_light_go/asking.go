@@ -87,7 +87,7 @@ func ask(arguments []string) {
 	if *rate == 0 {
 		for time.Now().Before(end) {
 			due <- time.Time{}
-			if len(due) > 2**connections {
+			for len(due) > 2**connections {
 				time.Sleep(200 * time.Microsecond)
 			}
 		}
