@@ -211,6 +211,12 @@ ADMISSION_FAILURES = Metric(
 ADMISSION_EDITS = Metric(
     "nemutator_admission_edits_total", "counter", "fields of pods that were changed", ("verb",)
 )
+ADMISSION_PLANS = Metric(
+    "nemutator_admission_plans_total",
+    "counter",
+    "plans for pods, by origin: made, known (it was made before, for a pod that says the same)",
+    ("origin",),
+)
 IMAGE_OFFENDERS = Metric(
     "nemutator_admission_image_offenders_total",
     "counter",

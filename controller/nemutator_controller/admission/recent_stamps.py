@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import same
-from nemutator_controller.mutations.paths import PathError, label, parse_path, value_at
+from nemutator_controller.mutations.paths import Path, PathError, label, parse_path, value_at
 from nemutator_controller.mutations.stamps import PATH, Stamp
 
 KEPT_S = 30.0
@@ -57,13 +57,18 @@ class _Alike:
     labels: Mapping[str, str]
     """Those that we have not written."""
     edits: tuple[Edit, ...]
+    paths: tuple[Path, ...] = field(init=False)
     ids: deque[str] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.paths = tuple(parse_path(edit.path) for edit in self.edits)
 
     def shows(self, pod: Any) -> bool:
         """Whether *pod* has one of our values and all the labels that such a pod came with."""
         found = _labels_of(pod)
         return all(found.get(key) == text for key, text in self.labels.items()) and any(
-            same(value_at(pod, parse_path(edit.path), "Pod"), edit.after) for edit in self.edits
+            same(value_at(pod, path, "Pod"), edit.after)
+            for path, edit in zip(self.paths, self.edits, strict=True)
         )
 
 

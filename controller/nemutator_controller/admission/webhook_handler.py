@@ -153,6 +153,8 @@ class WebhookHandler:
         lost = self.stamps.take(origin, pod, self.process.clock.monotonic())
         key = None if lost is not None else self.plans.key_of(pod, situation, policies)
         known = self.plans.find(key)
+        origin_of_plan = "made" if known is None else "known"
+        self.process.meter.count(names.ADMISSION_PLANS, origin=origin_of_plan)
         if known is not None:
             return await self._answered(pod, request, subject, origin, self._again(known))
         planned = self._plan(

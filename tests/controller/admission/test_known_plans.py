@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nemutator_common import names
 from nemutator_controller.admission.known_plans import LARGEST, KnownPlans, Lookups
 from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
 from nemutator_controller.admission.reviews import AdmissionResponse
@@ -72,6 +73,8 @@ async def test_pods_of_a_workload_share_a_plan_and_have_stamps_of_their_own() ->
     asked = [pod("x7k2p"), pod("bcdfg"), pod("bcdfg")]
     answers = [await admission.ask(each, name="") for each in asked]
     assert known(admission) == 1
+    assert admission.meter.value(names.ADMISSION_PLANS, origin="made") == 1
+    assert admission.meter.value(names.ADMISSION_PLANS, origin="known") == 2
     for manifest, answer, record in zip(asked, answers, admission.records.kept, strict=True):
         made = apply_patch(manifest, answer.operations)
         stamp = msgspec.json.decode(made["metadata"]["annotations"].pop(STAMP))
@@ -185,8 +188,8 @@ def test_every_field_of_a_situation_is_looked_at() -> None:
     by_value = {"subject", "namespace_labels", "user", "reversed", "bounds"}
     same_for_all_pods = {"existing", "defaulted"}
     noted = {"runtime_handler", "digests"}
-    names = {field.name for field in fields(Situation)}
-    assert names == by_identity | by_value | same_for_all_pods | noted
+    found = {field.name for field in fields(Situation)}
+    assert found == by_identity | by_value | same_for_all_pods | noted
 
 
 def test_a_plan_holds_for_the_bounds_that_it_was_made_within() -> None:

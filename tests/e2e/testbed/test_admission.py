@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common import names
 
+from tests.e2e.talking import counted
 from tests.e2e.testbed.rival_webhook import rival
 from tests.e2e.testbed.webhook import (
     ROLE,
@@ -81,6 +83,19 @@ def test_policies_change_a_pod_and_the_record_says_what(called: Webhook, namespa
         "metadata.annotations[example.org/owner]": ([], ["us"]),
         "containers[name=app].resources.requests.cpu": (["1"], ["200m"]),
     }
+    # A pod like it is not planned for again, and has a stamp of its own.
+    alike = [made]
+    before = _known_plans(called)
+
+    def known() -> bool:
+        alike.append(create(cluster, namespace, pod()))
+        return _known_plans(called) > before
+
+    until(known, "the plan is used again", within_s=30)
+    stamps = [json.loads(each["metadata"]["annotations"][STAMP]) for each in alike]
+    assert [each["id"] for each in called.decisions_in(namespace)] == [s["id"] for s in stamps]
+    assert all(each["edits"] == stamp["edits"] for each in stamps)
+    assert all(each["spec"]["containers"][0]["resources"]["requests"] == requests for each in alike)
     # What came out, made anew, comes out the same: a share is not taken twice.
     again = {key: made[key] for key in ("apiVersion", "kind", "spec")}
     again["metadata"] = {
@@ -90,8 +105,13 @@ def test_policies_change_a_pod_and_the_record_says_what(called: Webhook, namespa
     }
     same = create(cluster, namespace, again)
     assert same["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "200m"
-    assert len(called.decisions_in(namespace)) == 1
+    assert len(called.decisions_in(namespace)) == len(alike)
     cluster.kubectl("delete", "mutationpolicy", "team")
+
+
+def _known_plans(webhook: Webhook) -> float:
+    socket = webhook.data / f"{names.ADMISSION}.sock"
+    return counted(socket, names.ADMISSION_PLANS.name, origin="known")
 
 
 def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str) -> None:
