@@ -129,7 +129,7 @@ def test_a_profile_is_started_by_picking_its_target(page: Page, brain: FakeBrain
         ["shop", "shop.service", "Go 1.26.8", "2 h", "0.250", "pid:7", "edge-1"]
     )
     expect(rows.nth(1).locator("bdi").first).to_have_text("sell\\u{202e}")
-    expect(rows.nth(1).get_by_role("button")).to_have_text(["CPU"])
+    expect(rows.nth(1).get_by_role("button")).to_have_text(["CPU", "Off CPU"])
     rows.nth(0).get_by_role("button", name="Heap").click()
     expect(page.locator("#ask-answer")).to_have_text("asked for")
     box = page.locator("#ask input[name=target]")
