@@ -241,8 +241,8 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
             return HttpRefusal(
                 400,
                 f"{path} cannot be handed out: {error.why}",
-                remedy="refer to a secret that can be read and lasts, of at most 256 KiB; what else Vault has is "
-                "for clients of Vault, which the pod's socket serves, too",
+                remedy="refer to a secret that can be read and lasts, of at most 256 KiB; what else Vault makes is "
+                "for its own clients",
                 step="vault",
             )
         case _:
