@@ -1,6 +1,7 @@
 """Running pods whose metadata follows policies, in memory."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,8 @@ class MemoryFollowedObjects:
         self.races = 0
         """Writes that somebody else comes before."""
         self.failure: Exception | None = None
+        self.unread: Exception | None = None
+        """Why nothing can be read."""
         self.notes: list[str] = []
 
     def metadata(self, name: str = "web-1") -> Json:
@@ -56,7 +59,8 @@ class MemoryFollowedObjects:
 
     def put(self, document: Json) -> None:
         uid = document["metadata"]["uid"]
-        self.pods[uid] = (document, self.pods[uid][1] + 1)
+        _, version = self.pods.get(uid, ({}, 0))
+        self.pods[uid] = (document, version + 1)
         if self._changed is not None:
             self._changed.add(uid)
 
@@ -69,6 +73,8 @@ class MemoryFollowedObjects:
             yield self._seen(uid)
 
     async def read(self, pod: FollowedObject) -> tuple[Mapping[str, Any], str] | None:
+        if self.unread is not None:
+            raise self.unread
         self.reads += 1
         found = self.pods.get(pod.subject.uid)
         return None if found is None else (found[0], str(found[1]))
@@ -95,7 +101,10 @@ class MemoryFollowedObjects:
         self.looked_at += 1
         return _followed(*self.pods[uid])
 
-    def notify(self, pod: FollowedObject, note: str) -> None:
+    def there(self, uids: Collection[str]) -> AbstractSet[str]:
+        return self.pods.keys() & set(uids)
+
+    def notify(self, pod: FollowedObject, note: str, *, reason: str = "LiveMetadata") -> None:
         self.notes.append(note)
 
 
@@ -121,6 +130,7 @@ class MemoryRules:
     def __init__(self, **specs: Json) -> None:
         self.policies: Policies | None = None
         self._tokens: tuple[str, KnownTokens | None] = ("", None)
+        self.written: dict[str, float] = {}
         self.say(**specs)
 
     def say(self, **specs: Json) -> None:
@@ -132,6 +142,9 @@ class MemoryRules:
     @property
     def tokens(self) -> tuple[str, KnownTokens | None]:
         return self._tokens
+
+    def written_at(self, policy: str) -> float | None:
+        return self.written.get(policy)
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         return {}
@@ -172,4 +185,5 @@ def _followed(document: Json, version: int) -> FollowedObject:
         version=str(version),
         stamp=stamp,
         labels=metadata.get("labels") or {},
+        created=metadata.get("creationTimestamp", ""),
     )

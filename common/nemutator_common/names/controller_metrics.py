@@ -365,6 +365,18 @@ FOLLOWED = Metric(
     " refused (by the API server), no_room (for the stamp)",
     ("result",),
 )
+MISSED = Metric(
+    "nemutator_missed_pods_total",
+    "counter",
+    "pods that run unchanged although a policy or their own label asks for a change, by result: told (an"
+    " Event), not_read (there were too many to ask the API server about)",
+    ("result",),
+)
+MISSED_PODS = Metric(
+    "nemutator_missed_pods",
+    "gauge",
+    "pods that admission has missed and that run still, up to 1 000",
+)
 FOLLOWING_DUE = Metric(
     "nemutator_following_due",
     "gauge",

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -36,7 +37,6 @@ from nemutator_controller.mutations.patches import guards, render
 
 T = TypeVar("T", bound=Object)
 
-SUBSCRIBER = "following"
 ENDED = frozenset({"Succeeded", "Failed"})
 AT_ONCE = 500
 """Pods that are looked through in one turn of the event loop."""
@@ -124,18 +124,22 @@ class ClusterObjects:
         except KubeError as error:
             raise ObjectNotWrittenError(str(error), again=error.retry) from error
 
-    def notify(self, one: FollowedObject, note: str) -> None:
+    def there(self, uids: Collection[str]) -> AbstractSet[str]:
+        snapshot = self.cluster.watch.snapshot()
+        return set() if snapshot is None else {uid for uid in uids if snapshot.pod(uid) is not None}
+
+    def notify(self, one: FollowedObject, note: str, *, reason: str = "LiveMetadata") -> None:
         subject = one.subject
         where = (subject.api_version, subject.kind, subject.namespace, subject.name, subject.uid)
-        self.cluster.announcer.announce(News(*where, "LiveMetadata", note, "Warning"))
+        self.cluster.announcer.announce(News(*where, reason, note, "Warning"))
 
 
 @contextlib.contextmanager
-def cluster_objects(cluster: Cluster) -> Iterator[ClusterObjects]:
+def cluster_objects(cluster: Cluster, subscriber: str) -> Iterator[ClusterObjects]:
     with contextlib.ExitStack() as stack:
-        pods = stack.enter_context(cluster.watch.pods.subscribe(SUBSCRIBER))
+        pods = stack.enter_context(cluster.watch.pods.subscribe(subscriber))
         workloads = {
-            kind: stack.enter_context(informer.subscribe(SUBSCRIBER))
+            kind: stack.enter_context(informer.subscribe(subscriber))
             for kind, informer in cluster.workloads.items()
         }
         yield ClusterObjects(cluster, pods, workloads)
@@ -204,4 +208,5 @@ def _of(meta: Metadata, resource: Resource[Any], owner: PodOwner) -> FollowedObj
         version=meta.resource_version,
         stamp=meta.annotations.get(names.MUTATION, ""),
         labels=meta.labels,
+        created=meta.creation_timestamp,
     )

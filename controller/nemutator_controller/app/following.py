@@ -12,7 +12,10 @@ from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.followed_objects import cluster_objects
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.following.endpoint import MissedPodsApi
 from nemutator_controller.following.following import LiveMetadata
+from nemutator_controller.following.missed import MissedPod, moment_of
+from nemutator_controller.following.noticing import MissedPods
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import NotSyncedError
 from nemutator_controller.mutations.decisions import Decision
@@ -26,20 +29,37 @@ WRITER = "brain"
 def following_part(context: BrainContext, tokens: TokenReading | None) -> Part:
     if context.cluster is None:
         return Part()
-    follow = partial(_follow, context, context.cluster, tokens)
-    return Part(tasks=[Task(TaskPhase.WORK, "follow policies in metadata", follow)])
+    rules = ClusterRules(context.cluster, tokens)
+    missed: dict[str, MissedPod] = {}
+    follow = partial(_follow, context, context.cluster, rules)
+    notice = partial(_notice, context, context.cluster, rules, missed)
+    return Part(
+        routes=MissedPodsApi(missed).routes(),
+        tasks=[
+            Task(TaskPhase.WORK, "follow policies in metadata", follow),
+            Task(TaskPhase.WORK, "notice missed pods", notice),
+        ],
+    )
 
 
-async def _follow(context: BrainContext, cluster: Cluster, tokens: TokenReading | None) -> None:
-    with cluster_objects(cluster) as objects:
+async def _follow(context: BrainContext, cluster: Cluster, rules: "ClusterRules") -> None:
+    with cluster_objects(cluster, "following") as objects:
         await LiveMetadata(
             objects,
-            ClusterRules(cluster, tokens),
+            rules,
             BrainJournal(SqlJournal(context.database)),
             process=context.process,
             fresh=lambda: uuid.uuid4().hex,
             per_minute=context.settings.live_writes_per_minute,
         ).run()
+
+
+async def _notice(
+    context: BrainContext, cluster: Cluster, rules: "ClusterRules", missed: dict[str, MissedPod]
+) -> None:
+    journal = BrainJournal(SqlJournal(context.database))
+    with cluster_objects(cluster, "missed pods") as objects:
+        await MissedPods(objects, rules, journal, missed, context.process).run()
 
 
 @dataclass(slots=True)
@@ -66,6 +86,12 @@ class ClusterRules:
     @property
     def tokens(self) -> tuple[str, KnownTokens | None]:
         return ("", None) if self.reading is None else (self.reading.tag, self.reading.known)
+
+    def written_at(self, policy: str) -> float | None:
+        found = self.cluster.policies.snapshot().get("", policy)
+        if found is None or found.metadata.generation != 1:
+            return None
+        return moment_of(found.metadata.creation_timestamp)
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         try:

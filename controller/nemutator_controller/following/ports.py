@@ -1,6 +1,7 @@
 """What following needs from others."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -34,7 +35,11 @@ class FollowedObjects(Protocol):
         `ObjectNotWrittenError`."""
         ...
 
-    def notify(self, pod: FollowedObject, note: str) -> None:
+    def there(self, uids: Collection[str]) -> AbstractSet[str]:
+        """Those of *uids* that are pods which are there."""
+        ...
+
+    def notify(self, pod: FollowedObject, note: str, *, reason: str = "LiveMetadata") -> None:
         """A warning, as an Event of the object."""
         ...
 
@@ -50,6 +55,10 @@ class FollowedRules(Protocol):
     @property
     def tokens(self) -> tuple[str, KnownTokens | None]:
         """A tag that changes with them; None: there is no token store."""
+        ...
+
+    def written_at(self, policy: str) -> float | None:
+        """When the policy of that name, as it is now, was written; None: that is not known."""
         ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None: ...

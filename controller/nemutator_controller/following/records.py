@@ -17,6 +17,11 @@ class FollowedObject:
     """The text of its stamp; empty: it has none."""
     labels: Mapping[str, str]
     """Of a workload they are its own, by which no policy chooses."""
+    created: str = ""
+    """When, as the API server writes it."""
+
+    def __str__(self) -> str:
+        return f"{self.subject.namespace}/{self.subject.name}"
 
 
 class ObjectChangedError(Exception):

@@ -4,20 +4,18 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from aiohttp import ClientSession, ClientTimeout, web
+from aiohttp import ClientSession
 from nemutator_controller.access.token_reviews import UnknownNowError
-from nemutator_controller.app.console import cluster_gate
 from nemutator_controller.evictions.endpoint import EVICTIONS_PATH, EvictionsApi, NoClusterApi
 from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.evictions.pace import EvictionBudgets, EvictionPace
-from nemutator_controller.settings import BrainSettings
 
+from tests.contract.gated_apis import served
 from tests.fakes.clocks import ManualClock
 from tests.fakes.evictions import MemoryEvictionRights, MemoryEvictions, MemoryPods, evictable
 from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
 
-ANNA = {"Authorization": "Bearer anna-token"}
 WEB = {"selector": "app=web", "reason": "new kernel"}
 
 
@@ -46,27 +44,8 @@ class House:
         api = EvictionsApi(
             self.queue, self.store, self.pods, self.rights, lambda: next(ids), self.process
         )
-        async with _served(self, api) as client:
+        async with served(api.routes(), self.reviews, self.process) as client:
             yield client
-
-
-@contextlib.asynccontextmanager
-async def _served(house: House, api: EvictionsApi | NoClusterApi) -> AsyncIterator[ClientSession]:
-    routes = api.routes()
-    gate, _ = cluster_gate(BrainSettings(), house.reviews, routes, house.process)
-    application = web.Application(middlewares=[gate])
-    application.add_routes(routes)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        host, port = runner.addresses[0]
-        async with ClientSession(
-            f"http://{host}:{port}", headers=ANNA, timeout=ClientTimeout(60)
-        ) as client:
-            yield client
-    finally:
-        await runner.cleanup()
 
 
 async def post(client: ClientSession, path: str = "", **body: Any) -> tuple[int, Any]:
@@ -166,6 +145,7 @@ async def test_what_cannot_be_done_is_refused_with_its_reason() -> None:
 
 
 async def test_off_clusters_there_is_nothing_to_evict() -> None:
-    async with _served(House(), NoClusterApi()) as client:
+    house = House()
+    async with served(NoClusterApi().routes(), house.reviews, house.process) as client:
         for status, refused in (await post(client, **WEB), await get(client)):
             assert (status, "in no cluster" in refused["error"]) == (409, True)

@@ -4,13 +4,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from aiohttp import ClientSession, ClientTimeout, web
-from nemutator_controller.app.console import cluster_gate
+from aiohttp import ClientSession
 from nemutator_controller.rolling.endpoint import ROLLS_PATH, NoRollsApi, RollsApi
 from nemutator_controller.rolling.records import WorkloadUnreachableError
 from nemutator_controller.rolling.rolling import SlowRolls
-from nemutator_controller.settings import BrainSettings
 
+from tests.contract.gated_apis import served
 from tests.fakes.clocks import ManualClock
 from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
@@ -37,22 +36,8 @@ class Shop:
             self.rolls, self.store, self.workloads, self.rights, lambda: next(ids), self.process
         )
         routes = (api or ours).routes()
-        gate, _ = cluster_gate(BrainSettings(), self.reviews, routes, self.process)
-        application = web.Application(middlewares=[gate])
-        application.add_routes(routes)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            host, port = runner.addresses[0]
-            async with ClientSession(
-                f"http://{host}:{port}",
-                headers={"Authorization": "Bearer anna-token"},
-                timeout=ClientTimeout(60),
-            ) as client:
-                yield client
-        finally:
-            await runner.cleanup()
+        async with served(routes, self.reviews, self.process) as client:
+            yield client
 
 
 async def post(client: ClientSession, path: str = "", **body: Any) -> tuple[int, Any]:

@@ -1,0 +1,171 @@
+"""Notices pods that run and that admission has missed, and tells people of each once.
+
+Only a pod that was made after a policy was written is held against it: one that is older is no failure. A pod
+is read once.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.following.missed import (
+    SETTLED_S,
+    MissedPod,
+    may_be_missed,
+    missed_of,
+    moment_of,
+)
+from nemutator_controller.following.ports import FollowedObjects, FollowedRules, FollowingJournal
+from nemutator_controller.following.records import FollowedObject, ObjectNotWrittenError
+from nemutator_controller.mutations.paths import PathError
+from nemutator_controller.policies.model import Policy
+from nemutator_controller.policies.plans import Situation
+from nemutator_controller.policies.snapshot import Policies
+
+log = logging.getLogger(__name__)
+
+CHECK_S = 1.0
+SEEN_AT_ONCE = 10_000
+"""Pods of all that are looked at in one check."""
+
+READ_AT_ONCE = 10
+"""Pods that are read in one check: each costs the API server a question."""
+
+MOST_DUE = 10_000
+MOST_READ = 50_000
+"""Pods that are remembered as read; a further one costs another question when it changes."""
+
+MOST_LISTED = 1_000
+
+
+@dataclass(slots=True)
+class MissedPods:
+    objects: FollowedObjects
+    rules: FollowedRules
+    journal: FollowingJournal
+    listed: dict[str, MissedPod]
+    """Where they are put, by uid, as long as they run."""
+    process: Process
+    _: KW_ONLY
+    _since: dict[str, tuple[Policy, float]] = field(default_factory=dict, init=False)
+    """By name of a policy, since when it is as it is."""
+    _rest: AsyncIterator[FollowedObject] | None = field(default=None, init=False)
+    _is_behind: bool = field(default=True, init=False)
+    """Whether all pods have to be looked at."""
+    _due: dict[str, FollowedObject] = field(default_factory=dict, init=False)
+    """By uid, as the next one."""
+    _read: dict[str, None] = field(default_factory=dict, init=False)
+
+    async def run(self) -> None:
+        while True:
+            await self.process.clock.sleep(CHECK_S)
+            try:
+                await self._check()
+            except (StoreUnavailableError, ObjectNotWrittenError) as error:
+                log.warning("missed_pods_unknown", {names.ERROR: str(error)})
+
+    async def _check(self) -> None:
+        if (policies := self.rules.policies) is None:
+            return
+        self._date(policies)
+        changed = self.objects.changed()
+        for one in changed or ():
+            self._consider(one, policies)
+        if changed is None:
+            self._is_behind = True
+        if self._is_behind and self._rest is None:
+            self._rest = self.objects.everything()
+            self._is_behind = self._rest is None
+        for _ in range(SEEN_AT_ONCE):
+            if self._rest is None:
+                break
+            if (next_one := await anext(self._rest, None)) is None:
+                self._rest = None
+            else:
+                self._consider(next_one, policies)
+        await self._judge(policies)
+        for uid in self.listed.keys() - self.objects.there(self.listed):
+            del self.listed[uid]
+        self.process.meter.gauge(names.MISSED_PODS, len(self.listed))
+
+    def _date(self, policies: Policies) -> None:
+        now, earlier = self.process.clock.now(), self._since
+        self._since = {}
+        for each in policies.for_pods:
+            known = earlier.get(each.name)
+            if known is None or known[0] != each:
+                since = self.rules.written_at(each.name)
+                known = each, now if since is None else since
+            self._since[each.name] = known
+
+    def _consider(self, one: FollowedObject, policies: Policies) -> None:
+        uid = one.subject.uid
+        if one.stamp or uid in self._read or uid in self._due:
+            return
+        if may_be_missed(one, self._situation(one), self._of_its_time(one, policies)):
+            if len(self._due) < MOST_DUE:
+                self._due[uid] = one
+            else:
+                self._count("not_read")
+
+    async def _judge(self, policies: Policies) -> None:
+        if not self._due:
+            return
+        taken_back = await self.journal.tombstones()
+        for one in list(self._due.values())[:READ_AT_ONCE]:
+            subject = one.subject
+            workload = subject.namespace, subject.owner_kind, subject.owner_name
+            reversed_ = frozenset(
+                each.path
+                for each in taken_back
+                if (each.namespace, each.owner_kind, each.owner_name) == workload
+            )
+            read = await self.objects.read(one)
+            del self._due[subject.uid]
+            self._read[subject.uid] = None
+            if len(self._read) > MOST_READ:
+                del self._read[next(iter(self._read))]
+            if read is None:
+                continue
+            situation = self._situation(one, reversed_)
+            try:
+                found = missed_of(one, read[0], situation, self._of_its_time(one, policies))
+            except (PathError, RecursionError) as error:
+                log.warning("pod_not_judged", {names.OBJECT: str(one), names.ERROR: str(error)})
+                continue
+            if found is not None:
+                self._tell(found)
+
+    def _tell(self, found: MissedPod) -> None:
+        if len(self.listed) < MOST_LISTED:
+            self.listed[found.pod.subject.uid] = found
+        self._count("told")
+        log.warning("pod_missed", {names.OBJECT: str(found.pod), names.REASON: str(found)})
+        self.objects.notify(found.pod, str(found), reason="Missed")
+
+    def _of_its_time(self, one: FollowedObject, policies: Policies) -> Sequence[Policy]:
+        made_at = moment_of(one.created)
+        if made_at is None:
+            return ()
+        return [
+            each
+            for each in policies.at(made_at).for_pods_of(one.subject.namespace)
+            if self._since[each.name][1] + SETTLED_S <= made_at
+        ]
+
+    def _situation(
+        self, one: FollowedObject, taken_back: frozenset[str] = frozenset()
+    ) -> Situation:
+        # Tokens that are known now may not have been known then.
+        return Situation(
+            subject=one.subject,
+            namespace_labels=self.rules.namespace_labels(one.subject.namespace),
+            reversed=taken_back,
+        )
+
+    def _count(self, result: str) -> None:
+        self.process.meter.count(names.MISSED, result=result)
