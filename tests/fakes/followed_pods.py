@@ -187,3 +187,16 @@ def _followed(document: Json, version: int) -> FollowedObject:
         labels=metadata.get("labels") or {},
         created=metadata.get("creationTimestamp", ""),
     )
+
+
+class MemoryMissedEvictions:
+    """A `MissedEvictions`."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.takes = True
+
+    async def ask(self, pod: FollowedObject, reason: str) -> bool:
+        if self.takes:
+            self.asked.append(str(pod))
+        return self.takes

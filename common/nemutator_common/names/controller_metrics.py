@@ -369,7 +369,7 @@ MISSED = Metric(
     "nemutator_missed_pods_total",
     "counter",
     "pods that run unchanged although a policy or their own label asks for a change, by result: told (an"
-    " Event), not_read (there were too many to ask the API server about)",
+    " Event), evicted (told, and in the queue of evictions), not_read (there were too many to ask the API server about)",
     ("result",),
 )
 MISSED_PODS = Metric(

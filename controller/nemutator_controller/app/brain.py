@@ -13,7 +13,7 @@ from nemutator_controller.app.ageing import ageing_part
 from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.evictions import evictions_part
+from nemutator_controller.app.evictions import eviction_queue, evictions_part
 from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.images import images_part
@@ -73,18 +73,18 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     nodes = Nodes(most=context.settings.most_nodes)
     findings = Findings()
     usages = Usages(most=context.settings.sized_containers)
-    tokens = token_reading(context)
+    tokens, evictions = token_reading(context), eviction_queue(context)
     parts = [
         nodes_part(context, nodes, usages),
         sizing_part(context, usages, findings),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         grants_part(context),
-        evictions_part(context),
+        evictions_part(context, evictions),
         rolling_part(context),
         journal_part(context, tokens),
         tokens_part(tokens),
-        following_part(context, tokens),
+        following_part(context, tokens, evictions),
         windows_part(context),
         images_part(context),
     ]

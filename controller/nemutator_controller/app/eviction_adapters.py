@@ -78,6 +78,15 @@ class PodsToEvict:
                 await asyncio.sleep(0)
         return found
 
+    def find(self, uid: str) -> EvictablePod | None:
+        """The pod of that uid, if it goes on."""
+        snapshot = self.watch.snapshot()
+        pod = None if snapshot is None else snapshot.pod(uid)
+        if snapshot is None or pod is None:
+            return None
+        goes_on = pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp
+        return _evictable(pod, snapshot) if goes_on else None
+
 
 @dataclass(frozen=True, slots=True)
 class KubeEvictions:

@@ -10,8 +10,10 @@ from nemutator_common.admission_snapshots import Tombstone
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.evictions import QueuedMissedPods
 from nemutator_controller.app.followed_objects import cluster_objects
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.following.endpoint import MissedPodsApi
 from nemutator_controller.following.following import LiveMetadata
 from nemutator_controller.following.missed import MissedPod, moment_of
@@ -26,13 +28,16 @@ from nemutator_controller.tokens.reading import TokenReading
 WRITER = "brain"
 
 
-def following_part(context: BrainContext, tokens: TokenReading | None) -> Part:
-    if context.cluster is None:
+def following_part(
+    context: BrainContext, tokens: TokenReading | None, queue: EvictionQueue | None
+) -> Part:
+    if context.cluster is None or queue is None:
         return Part()
+    evictions = QueuedMissedPods(queue, context.cluster.evictable, context.process)
     rules = ClusterRules(context.cluster, tokens)
     missed: dict[str, MissedPod] = {}
     follow = partial(_follow, context, context.cluster, rules)
-    notice = partial(_notice, context, context.cluster, rules, missed)
+    notice = partial(_notice, context, context.cluster, rules, evictions, missed)
     return Part(
         routes=MissedPodsApi(missed).routes(),
         tasks=[
@@ -55,11 +60,15 @@ async def _follow(context: BrainContext, cluster: Cluster, rules: "ClusterRules"
 
 
 async def _notice(
-    context: BrainContext, cluster: Cluster, rules: "ClusterRules", missed: dict[str, MissedPod]
+    context: BrainContext,
+    cluster: Cluster,
+    rules: "ClusterRules",
+    evictions: QueuedMissedPods,
+    missed: dict[str, MissedPod],
 ) -> None:
     journal = BrainJournal(SqlJournal(context.database))
     with cluster_objects(cluster, "missed pods") as objects:
-        await MissedPods(objects, rules, journal, missed, context.process).run()
+        await MissedPods(objects, rules, journal, evictions, missed, context.process).run()
 
 
 @dataclass(slots=True)

@@ -68,7 +68,7 @@ def _change_of(
         return None
     earlier = {edit.path: edit for edit in (stamp.edits if stamp and stamp.edits else ())}
     original = _before_us(found, stamp, kind)
-    pod = _candidate(original, situation)
+    pod = candidate_of(original, situation)
     chosen = [policy for policy in policies if matches(policy, pod)]
     is_meant = any(policy.name in followed for policy in chosen)
     if is_meant:
@@ -139,7 +139,7 @@ def _before_us(found: Json, stamp: Stamp | None, kind: str) -> Json:
     return apply_edits(unchanged, [stamping((), kind=kind)], kind)
 
 
-def _candidate(found: Json, situation: Situation) -> CandidatePod:
+def candidate_of(found: Json, situation: Situation) -> CandidatePod:
     """The pod that the object is or makes, as policies see it."""
     draft = Draft(found, situation.subject.kind)
     texts = (draft.value(field_path("metadata", field)) for field in ("labels", "annotations"))

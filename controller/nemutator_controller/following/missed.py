@@ -10,6 +10,7 @@ from datetime import datetime
 
 from nemutator_common import names
 
+from nemutator_controller.following.changes import candidate_of
 from nemutator_controller.following.records import FollowedObject
 from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.paths import Json, PathError
@@ -37,6 +38,8 @@ class MissedPod:
     """By name, those that would have changed it."""
     is_required: bool
     """Whether it says that it must not run without injection."""
+    is_to_go: bool = False
+    """Whether a policy that is for it wants it made anew."""
 
     def __str__(self) -> str:
         why = [f"the policies {', '.join(self.policies)}"] if self.policies else []
@@ -79,11 +82,17 @@ def missed_of(
     if stamp_of(document, POD) or skips.everything or skips.preview or MIRROR in annotations:
         return None
     is_required = one.labels.get(names.INJECT) == REQUIRED and not has_ours
-    edits = plan(document, situation, _decidable(policies)).edits
+    asked = _decidable(policies)
+    edits = plan(document, situation, asked).edits
     if not (edits or is_required):
         return None
-    by = tuple(dict.fromkeys(edit.policy for edit in edits))
-    return MissedPod(pod=one, policies=by, is_required=is_required)
+    pod = candidate_of(document, situation)
+    return MissedPod(
+        pod=one,
+        policies=tuple(dict.fromkeys(edit.policy for edit in edits)),
+        is_required=is_required,
+        is_to_go=any(each.spec.missed == "Evict" and matches(each, pod) for each in asked),
+    )
 
 
 def _decidable(policies: Sequence[Policy]) -> Sequence[Policy]:

@@ -19,7 +19,12 @@ from nemutator_controller.following.missed import (
     missed_of,
     moment_of,
 )
-from nemutator_controller.following.ports import FollowedObjects, FollowedRules, FollowingJournal
+from nemutator_controller.following.ports import (
+    FollowedObjects,
+    FollowedRules,
+    FollowingJournal,
+    MissedEvictions,
+)
 from nemutator_controller.following.records import FollowedObject, ObjectNotWrittenError
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.model import Policy
@@ -41,12 +46,19 @@ MOST_READ = 50_000
 
 MOST_LISTED = 1_000
 
+AGAIN_S = 3_600.0
+"""For so long no pod of a workload is evicted that has come since the first one was."""
+
+Workload = tuple[str, str, str]
+"""Namespace, kind and name."""
+
 
 @dataclass(slots=True)
 class MissedPods:
     objects: FollowedObjects
     rules: FollowedRules
     journal: FollowingJournal
+    evictions: MissedEvictions
     listed: dict[str, MissedPod]
     """Where they are put, by uid, as long as they run."""
     process: Process
@@ -59,6 +71,8 @@ class MissedPods:
     _due: dict[str, FollowedObject] = field(default_factory=dict, init=False)
     """By uid, as the next one."""
     _read: dict[str, None] = field(default_factory=dict, init=False)
+    _asked: dict[Workload, float] = field(default_factory=dict, init=False)
+    """When the first pod of a workload was asked to be evicted."""
 
     async def run(self) -> None:
         while True:
@@ -138,14 +152,26 @@ class MissedPods:
                 log.warning("pod_not_judged", {names.OBJECT: str(one), names.ERROR: str(error)})
                 continue
             if found is not None:
-                self._tell(found)
+                await self._tell(found)
 
-    def _tell(self, found: MissedPod) -> None:
+    async def _tell(self, found: MissedPod) -> None:
         if len(self.listed) < MOST_LISTED:
             self.listed[found.pod.subject.uid] = found
-        self._count("told")
+        is_asked = self._is_turn(found) and await self.evictions.ask(found.pod, str(found))
+        self._count("evicted" if is_asked else "told")
         log.warning("pod_missed", {names.OBJECT: str(found.pod), names.REASON: str(found)})
         self.objects.notify(found.pod, str(found), reason="Missed")
+
+    def _is_turn(self, found: MissedPod) -> bool:
+        """Whether it is evicted; not if it has come in the place of one that was, as while admission is
+        down still."""
+        subject, now = found.pod.subject, self.process.clock.now()
+        made_at = moment_of(found.pod.created)
+        if not found.is_to_go or made_at is None:
+            return False
+        self._asked = {key: at for key, at in self._asked.items() if at > now - AGAIN_S}
+        workload = subject.namespace, subject.owner_kind, subject.owner_name
+        return made_at < self._asked.setdefault(workload, now)
 
     def _of_its_time(self, one: FollowedObject, policies: Policies) -> Sequence[Policy]:
         made_at = moment_of(one.created)

@@ -72,3 +72,10 @@ class FollowingJournal(Protocol):
     async def tombstones(self) -> Sequence[Tombstone]:
         """What was taken back, and is not to be done again."""
         ...
+
+
+class MissedEvictions(Protocol):
+    async def ask(self, pod: FollowedObject, reason: str) -> bool:
+        """Have it evicted when its turn comes; False: nobody would make another one, or there is no room for
+        it. Raises `StoreUnavailableError`."""
+        ...

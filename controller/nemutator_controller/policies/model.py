@@ -83,6 +83,9 @@ class Spec(_Strict, frozen=True, kw_only=True):
     apply_to: Literal["pod", "template", "live"] = "pod"
     """What is changed: each new pod, or the template in the workload that makes pods. live: each new pod,
     and labels and annotations of those that run and of workloads."""
+    missed: Literal["Tell", "Evict"] = "Tell"
+    """What is done about a pod that admission has missed: people are told, or it is evicted as well, so that its
+    workload makes another one."""
     when: When | None = None
     """Absent: always."""
     mode: Literal["Apply", "Preview"] = "Preview"

@@ -17,8 +17,11 @@ from nemutator_controller.ageing.model import AgedWorkload
 from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.evictions import QueuedMissedPods
 from nemutator_controller.app.followed_objects import ClusterObjects, cluster_objects
 from nemutator_controller.app.parts import add_tasks
+from nemutator_controller.evictions.evicting import EvictionQueue
+from nemutator_controller.evictions.pace import EvictionBudgets, EvictionPace
 from nemutator_controller.evictions.records import (
     EvictablePod,
     NotAllowedNowError,
@@ -36,6 +39,7 @@ from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 from tests.contract.kube.waiting import until
 from tests.fakes.ageing import FRAMES, SHOP, kept_windows, window_source
+from tests.fakes.evictions import MemoryEvictions
 from tests.fakes.kube import kinds
 from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
@@ -324,6 +328,31 @@ async def test_an_eviction_is_of_that_very_pod_and_within_its_budget(tmp_path: P
         assert await restartable(cluster) == []
 
 
+async def test_a_missed_pod_is_put_into_the_queue_of_evictions_once(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.PODS, outdated("cart-1", "c1"))
+        kube.store.put(kinds.PODS, outdated("single", "c5", owner=""))
+        await restartable(cluster, "cart-1", "single")
+        budgets = EvictionBudgets(per_minute=9, node_per_minute=9, workload_at_once=1)
+        process, store = fake_process(), MemoryEvictions()
+        queue = EvictionQueue(
+            cluster.evictable, store, cluster.evictions, EvictionPace(budgets), process
+        )
+        missed = QueuedMissedPods(queue, cluster.evictable, process)
+        asked = [await missed.ask(followed(uid), "it has no secrets") for uid in ("c1", "c5", "c9")]
+        assert asked == [True, False, False]
+        assert not await missed.ask(followed("c1"), "again")
+        assert queue.uids == {"c1"}
+        [request] = store.asked.values()
+        assert (request.by, request.reason) == ("nemutator", "it has no secrets")
+
+
+def followed(uid: str) -> FollowedObject:
+    return FollowedObject(
+        subject=pod_subject("shop", "cart-1", uid), version="1", stamp="", labels={}
+    )
+
+
 def deployment(name: str, **more: Any) -> dict[str, Any]:
     return {
         "apiVersion": "apps/v1",
@@ -364,7 +393,7 @@ async def test_what_follows_is_every_pod_and_workload_once_and_then_what_has_cha
         kube.store.put(kinds.DEPLOYMENTS, deployment("web"))
         for informer in cluster.workloads.values():
             await informer.synced()
-        with cluster_objects(cluster) as objects:
+        with cluster_objects(cluster, "test") as objects:
             assert objects.changed() is None
             web = (await seen_as(objects, "web", "web-1", "web-2"))["web"].subject
             assert (web.api_version, web.owner_kind, web.owner_name) == (
@@ -397,7 +426,7 @@ async def test_a_workload_is_written_if_it_is_the_one_that_was_read(tmp_path: Pa
             verb="labels",
             policy="p",
         )
-        with cluster_objects(cluster) as objects:
+        with cluster_objects(cluster, "test") as objects:
             web = (await seen_as(objects, "web", "web-1", "web-2"))["web"]
             read = await objects.read(web)
             assert read is not None

@@ -61,6 +61,18 @@ def test_a_pod_that_requires_injection_was_missed_where_it_has_none() -> None:
     assert missed(injected) is None
 
 
+def test_a_policy_that_is_for_the_pod_may_want_it_made_anew() -> None:
+    gone = policy(missed="Evict")
+    found = missed(running_pod(labels=REQUIRED), team=policy(), gone=gone)
+    assert found is not None
+    assert found.is_to_go
+    elsewhere = missed(
+        running_pod(), team=policy(), gone=gone | {"match": {"namespaces": ["bank"]}}
+    )
+    assert elsewhere is not None
+    assert not elsewhere.is_to_go
+
+
 @pytest.mark.parametrize(
     "pod",
     [

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.following.missed import SETTLED_S, MissedPod
-from nemutator_controller.following.noticing import CHECK_S, READ_AT_ONCE, MissedPods
+from nemutator_controller.following.noticing import AGAIN_S, CHECK_S, READ_AT_ONCE, MissedPods
 from nemutator_controller.following.records import ObjectNotWrittenError
 
 from tests.fakes.clocks import ManualClock
@@ -14,6 +14,7 @@ from tests.fakes.followed_pods import (
     Json,
     MemoryFollowedObjects,
     MemoryFollowingJournal,
+    MemoryMissedEvictions,
     MemoryRules,
     running_pod,
 )
@@ -36,7 +37,10 @@ class Cluster:
         self.pods, self.rules = MemoryFollowedObjects(*pods), MemoryRules(**specs)
         self.journal, self.listed = MemoryFollowingJournal(), dict[str, MissedPod]()
         process = fake_process(clock=self.clock, meter=self.meter)
-        self.missed = MissedPods(self.pods, self.rules, self.journal, self.listed, process)
+        self.evictions = MemoryMissedEvictions()
+        self.missed = MissedPods(
+            self.pods, self.rules, self.journal, self.evictions, self.listed, process
+        )
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -124,3 +128,28 @@ async def test_reads_are_few_at_a_time_and_go_on_when_the_server_answers_again()
         assert len(one.listed) == READ_AT_ONCE
         await one.check()
     assert len(one.listed) == READ_AT_ONCE + 1
+
+
+async def test_a_policy_may_want_what_was_missed_evicted_and_its_next_pod_not_too() -> None:
+    one = Cluster(team=TEAM | {"missed": "Evict"})
+    async with one.running():
+        await one.check(70)
+        one.pods.put(made("web-1"))
+        one.pods.put(made("web-2"))
+        await one.check(3)
+        assert one.evictions.asked == ["shop/web-1", "shop/web-2"]
+        assert one.meter.value(names.MISSED, result="evicted") == 2
+        # Admission is down still.
+        one.pods.put(made("web-3", at=one.clock.now()))
+        await one.check(3)
+        assert one.evictions.asked == ["shop/web-1", "shop/web-2"]
+        assert one.meter.value(names.MISSED, result="told") == 1
+        await one.clock.advance(AGAIN_S)
+        one.pods.put(made("web-4", at=one.clock.now() - 1))
+        await one.check(3)
+        assert one.evictions.asked[2:] == ["shop/web-4"]
+        one.evictions.takes = False
+        one.pods.put(made("web-5", at=NOW + 61))
+        await one.check(3)
+    assert one.meter.value(names.MISSED, result="told") == 2
+    assert len(one.pods.notes) == 5
