@@ -12,6 +12,7 @@ from nemutator_common import names
 
 from nemutator_controller.following.changes import candidate_of
 from nemutator_controller.following.records import FollowedObject
+from nemutator_controller.mutations import resources
 from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.paths import Json, PathError
 from nemutator_controller.mutations.skips import skips_of
@@ -83,7 +84,9 @@ def missed_of(
         return None
     is_required = one.labels.get(names.INJECT) == REQUIRED and not has_ours
     asked = _decidable(policies)
-    edits = plan(document, situation, asked).edits
+    planned = plan(document, situation, asked).edits
+    # Advice, LimitRanges, quotas and nodes of that time may have kept admission from changing amounts.
+    edits = [edit for edit in planned if edit.verb != resources.VERB]
     if not (edits or is_required):
         return None
     pod = candidate_of(document, situation)

@@ -95,6 +95,7 @@ def test_what_admission_would_not_change_was_not_missed(pod: Any) -> None:
         policy(match={"users": ["anna"]}),
         policy(match={"images": ["docker.io/library/redis"]}),
         policy(applyTo="template"),
+        policy(mutations=[{"resources": {"limits": {"memory": {"value": "2Gi"}}}}]),
     ],
 )
 def test_a_policy_that_does_not_change_it_for_certain_does_not_count(spec: Any) -> None:
