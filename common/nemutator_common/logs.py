@@ -113,9 +113,9 @@ class JsonFormatter(RepeatingFormatter):
         if line.made is None or line.made[0] is not self:
             line.made = (self, *self._parts(line))
         _, before, behind = line.made
-        between = "".join(
-            f', "{key}": {_encode(_shortened(value))}' for key, value in bound.items()
-        )
+        between = ""
+        for key, value in bound.items():
+            between += f', "{key}": {_encode(_plain(value))}'
         return f'{{"time": "{_timestamp(time.time())}", {before}{between}{behind}'
 
     def _parts(self, line: RepeatedLine) -> tuple[str, str]:
@@ -155,10 +155,11 @@ def _keys(record: logging.LogRecord) -> dict[str, object]:
     keys: dict[Any, object] = {**_bound.get()}
     if isinstance(record.args, Mapping):
         keys.update(record.args)
-    return {
-        str(key): value if type(value) is str and len(value) <= LONGEST_VALUE else _shortened(value)
-        for key, value in keys.items()
-    }
+    return {str(key): _plain(value) for key, value in keys.items()}
+
+
+def _plain(value: object) -> object:
+    return value if type(value) is str and len(value) <= LONGEST_VALUE else _shortened(value)
 
 
 def _shortened(value: object) -> object:

@@ -35,8 +35,9 @@ class Buffer:
         """Of the records of each source, as they came."""
         self._bytes: defaultdict[str, int] = defaultdict(int)
         self._by_size: list[tuple[int, str]] = []
-        """While the buffer is full, a heap of sources with their bytes as negative numbers. Those that had more
-        once may be in it, too."""
+        """While the buffer is full, a heap of sources with the most that they may have, as negative numbers."""
+        self._at_most: dict[str, int] = {}
+        """The entry of each source that counts; those with other numbers are left over."""
         self._last_seq = 0
         self.size_bytes = 0
         self.dropped = 0
@@ -59,7 +60,8 @@ class Buffer:
         self._numbers[source].append(self._last_seq)
         self._bytes[source] += len(record)
         self.size_bytes += len(record)
-        if self._by_size:
+        if self._by_size and self._bytes[source] > self._at_most.get(source, 0):
+            self._at_most[source] = self._bytes[source]
             heapq.heappush(self._by_size, (-self._bytes[source], source))
         dropped = 0
         while len(self._waiting) > self._most or self.size_bytes > self._most_bytes:
@@ -90,11 +92,19 @@ class Buffer:
         pods there are, in the very hour in which the brain is away."""
         heap = self._by_size
         if not heap or len(heap) > _MOST_STALE + 2 * len(self._bytes):
+            self._at_most = dict(self._bytes)
             heap[:] = [(-size, source) for source, size in self._bytes.items()]
             heapq.heapify(heap)
-        while (current := self._bytes.get(heap[0][1], 0)) != -heap[0][0]:
-            heapq.heapreplace(heap, (-current, heap[0][1]))
-        return heap[0][1]
+        while True:
+            size, source = -heap[0][0], heap[0][1]
+            current = self._bytes.get(source, 0)
+            if size != self._at_most[source]:
+                heapq.heappop(heap)
+            elif size == current:
+                return source
+            else:
+                self._at_most[source] = current
+                heapq.heapreplace(heap, (-current, source))
 
     def _drop_first_of(self, source: str) -> None:
         numbers = self._numbers[source]

@@ -171,14 +171,14 @@ class Broker:
 
     def at_hand(self, session: VaultSession, path: str) -> Reading | None:
         """What `read` would give without asking Vault; it counts once it is `given`."""
-        document = self._lent(session, path)
-        if document is None:
-            cached = session.cache.get(path)
-            now = self.process.clock.monotonic()
-            if cached is None or now - cached.authorised >= self.fresh_s:
-                return None
-            document = cached.document
-        return Reading(document, cached=True)
+        now = self.process.clock.monotonic()
+        leased = session.lent(path, now)
+        if leased is not None:
+            return Reading(leased.document, cached=True)
+        cached = session.cache.get(path)
+        if cached is None or now - cached.authorised >= self.fresh_s:
+            return None
+        return Reading(cached.document, cached=True)
 
     def given(self, at_hand: Reading) -> Reading:
         self._cached()
