@@ -15,7 +15,7 @@ from nemutator_agent.profiler.targets import TargetSelection
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Weighed, functions
 
-from tests.contract.profiler.test_off_cpu import HELD_S, hold, waits_of
+from tests.contract.profiler.test_off_cpu import HELD_S, hold, until_reading, waits_of
 from tests.e2e.go_kinds import PATIENCE_S, running
 from tests.fakes.process import fake_process
 from tests.testbed.running.waiting import until
@@ -44,6 +44,7 @@ async def test_what_a_goroutine_waits_for_is_named_and_idle_threads_are_left_out
             )
             # It reads a line, answers, and waits for the next one, which does not come.
             program.begin()
+            await asyncio.to_thread(until_reading, program.pid)
             await asyncio.to_thread(hold)
             before = waits_of(program.pid)
             until(lambda: waits_of(program.pid) > before, "a thread waits", within_s=PATIENCE_S)

@@ -47,7 +47,17 @@ def echo(process: subprocess.Popen[str]) -> None:
     process.stdin.write("word\n")
     process.stdin.flush()
     assert process.stdout.readline() == "word\n"
-    until(lambda: state(process.pid) == "S", "it is blocked", within_s=PATIENCE_S)
+    until_reading(process.pid)
+
+
+def until_reading(pid: int) -> None:
+    """Wait until a thread is off its CPU, because it reads a pipe: one that is still on its way has none
+    of these."""
+
+    def reads() -> bool:
+        return any("pipe" in one.read_text() for one in Path(f"/proc/{pid}/task").glob("*/wchan"))
+
+    until(reads, "it is blocked", within_s=PATIENCE_S)
 
 
 def hold() -> None:
