@@ -33,6 +33,7 @@ VERBS = frozenset(
         "schedulerName",
         "securityContext",
         "selectors",
+        "sidecars",
         "tolerations",
         "topologySpreadConstraints",
         "volumes",

@@ -1,6 +1,6 @@
 """The edits that policies make in an object: the same for a pod at admission and for a manifest.
 
-Policies come first, by name; then the injection, which sees their results. Edits that a policy or the
+Sidecars come first, then all else that policies say, by their names; then the injection, which sees their results. Edits that a policy or the
 pod wants previewed only are computed on top of those that are applied.
 
 No edit is made twice: the edits in our stamp are taken off first, so that the plan for an object that
@@ -8,7 +8,7 @@ we have changed is the plan for the original, without the edits that it has alre
 no room for its edits cannot be taken off: then no policy is followed a second time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -152,22 +152,20 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     if stamp is not None and stamp.edits is None:
         # Our own edits could make policies match, and shares would be taken of them.
         again = draft.further()
-        for policy in applied:
-            follow(policy, again)
+        follow(applied, again)
         warnings += [FORGOTTEN] if again.edits() else []
         chosen = applied = []
     offenders: list[Offender] = []
     unpinned: list[Unpinned] = []
-    for policy in applied:
-        for finding in follow(policy, draft):
-            if isinstance(finding, str):
-                warnings.append(finding)
-            elif isinstance(finding, UnpinnedImage):
-                warnings.append(finding.why)
-                unpinned.append(finding.reason)
-            else:
-                warnings += [finding.why] if finding.result == "warned" else []
-                offenders.append(finding)
+    for finding in follow(applied, draft):
+        if isinstance(finding, str):
+            warnings.append(finding)
+        elif isinstance(finding, UnpinnedImage):
+            warnings.append(finding.why)
+            unpinned.append(finding.reason)
+        else:
+            warnings += [finding.why] if finding.result == "warned" else []
+            offenders.append(finding)
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
     replaced = partial(
@@ -179,10 +177,10 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         more, refused = injected(draft)
         warnings += [*map(str, unresolved), *more]
     further = draft.further()
-    for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
-        # A preview is only about what would change: its warnings do not concern the pod.
-        found = [each for each in follow(policy, further) if isinstance(each, Offender)]
-        offenders += (replace(each, result="previewed") for each in found)
+    to_preview = chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]
+    # A preview is only about what would change: its warnings do not concern the pod.
+    found = [each for each in follow(to_preview, further) if isinstance(each, Offender)]
+    offenders += (replace(each, result="previewed") for each in found)
     if skips.preview:
         replaced(further)
         injected(further)
@@ -253,13 +251,15 @@ def _replaced(
 
 
 def _follow(
-    policy: Policy, draft: Draft, *, skips: Skips, surroundings: Surroundings
+    policies: Sequence[Policy], draft: Draft, *, skips: Skips, surroundings: Surroundings
 ) -> list[ImageFinding]:
-    """Warnings, and what the policy does not allow or cannot pin."""
+    """Warnings, and what the policies do not allow or cannot pin."""
     return [
         finding
+        for first in (True, False)
+        for policy in policies
         for action in policy.actions
-        if action.verb not in skips.verbs
+        if action.is_first is first and action.verb not in skips.verbs
         for finding in action.apply(draft, surroundings) or ()
     ]
 

@@ -11,6 +11,7 @@ from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.chosen_names import NAME
 from nemutator_controller.mutations.env import REFERENCE, SECRET_LIKE, VARIABLE
 from nemutator_controller.mutations.image_references import PREFIX, TAG
+from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
 from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
@@ -65,6 +66,7 @@ MEANINGS: Mapping[str, str] = {
     "NodeRules.preferred": "Terms with a weight.",
     "PodRules.required": "Terms on labels of pods; all must hold.",
     "PodRules.preferred": "Terms with a weight.",
+    "ImageRules.pin": "Globs on repositories in full, whose tags get the digests beside them that they name.",
     "TagRule.images": "Globs on repositories in full, like docker.io/library/ubuntu.",
     "TagRule.tags": "Globs on the tag; latest where none is written.",
     "TagRule.set": "The tag that they get.",
@@ -89,6 +91,10 @@ MEANINGS: Mapping[str, str] = {
     "EmptyDirs.sizeLimit": "A quantity, where the volume has none, and is not in memory.",
     "MountedVolumes.add": "Mounted to be read only.",
     "MountedVolumes.containers": "Globs on names of containers; init containers, too.",
+    "Sidecars.add": "Where the pod has no container of that name.",
+    "Sidecar.requests": "Without them the pod's quality-of-service class may change.",
+    "Sidecar.limits": "What it may use at most.",
+    "SidecarMount.name": "Of a volume of the pod.",
     "EmptyDirs.volumes": "Globs on names of volumes.",
     "ResolverOptions.set": "Values of options by name; an empty one is written as none.",
     "ResolverOptions.add": "The same, where the pod does not have that option.",
@@ -123,6 +129,12 @@ _TAINT_KEY: Schema = _LABEL_KEY | {"pattern": f"^$|{_LABEL_KEY['pattern']}"}
 _NAME: Schema = {"pattern": NAME.pattern}
 _OBJECT_NAME: Schema = {"type": "string", "pattern": NAME.pattern, "maxLength": 253}
 
+_AMOUNTS: Schema = {
+    "properties": {
+        name: {"type": "string"} | _QUANTITY for name in ("cpu", "memory", "ephemeral-storage")
+    }
+}
+
 BOUNDS: Mapping[str, Schema] = {
     "LabelSelector.matchLabels": {"additionalProperties": LABEL_VALUE},
     "Expression.key": _LABEL_KEY,
@@ -152,6 +164,12 @@ BOUNDS: Mapping[str, Schema] = {
     "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
     "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
     "EmptyDirs.sizeLimit": _QUANTITY,
+    "Sidecar.name": {"pattern": LABEL},
+    "Sidecar.requests": _AMOUNTS,
+    "Sidecar.limits": _AMOUNTS,
+    "SidecarVariable.name": _VARIABLE,
+    "SidecarMount.name": {"pattern": LABEL},
+    "SidecarMount.mountPath": {"pattern": MOUNT_PATH},
     "MountedVolume.name": {"pattern": LABEL},
     "MountedVolume.configMap": _NAME,
     "MountedVolume.secret": _NAME,
@@ -298,6 +316,20 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (
             "has(self.configMap) != has(self.secret)",
             "expected exactly one of configMap, secret",
+        ),
+    ),
+    "Sidecar": (
+        (f"self.name != '{INIT_CONTAINER}'", f"name: {INIT_CONTAINER} is nemutator's own"),
+        *(
+            (
+                (
+                    f"!has(self.requests) || !has(self.limits) || !has(self.requests.{name})"
+                    f" || !has(self.limits.{name})"
+                    f" || !quantity(self.requests.{name}).isGreaterThan(quantity(self.limits.{name}))"
+                ),
+                f"requests.{name}: above its limit",
+            )
+            for name in ("cpu", "memory", _ESCAPED)
         ),
     ),
     "MountedVolume": (

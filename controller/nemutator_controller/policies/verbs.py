@@ -29,6 +29,7 @@ from nemutator_controller.mutations import (
     security_context,
     service_account_token,
     service_links,
+    sidecars,
     texts,
     tolerations,
     topology_spread_constraints,
@@ -48,6 +49,7 @@ from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
 from nemutator_controller.mutations.resources import Circumstances, ContainerResources
 from nemutator_controller.mutations.security_context import SecurityDefaults
+from nemutator_controller.mutations.sidecars import Sidecars
 from nemutator_controller.mutations.switches import Switch
 from nemutator_controller.mutations.texts import Texts
 from nemutator_controller.mutations.tolerations import Tolerations
@@ -83,6 +85,7 @@ class PolicyMutation(
     enable_service_links: Switch | None = None
     automount_service_account_token: Switch | None = None
     runtime_class_name: ChosenName | None = None
+    sidecars: Sidecars | None = None
 
 
 Findings = Iterable[ImageFinding] | None
@@ -108,6 +111,11 @@ class Action:
     verb: str
     apply: Callable[[Draft, Surroundings], Findings]
     """Writes into the draft."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it adds what the others, of all policies, are to change."""
+        return self.verb == sidecars.VERB
 
 
 Apply = Callable[[Draft, Any, Surroundings, str], Findings]
@@ -149,6 +157,7 @@ _APPLY: Mapping[str, Apply] = {
     service_links.VERB: _alone(service_links.apply),
     service_account_token.VERB: _alone(service_account_token.apply),
     runtime_class_name.VERB: _alone(runtime_class_name.apply),
+    sidecars.VERB: _alone(sidecars.apply),
 }
 """By verb: what writes into a draft, for what the policy wants, in its name."""
 
@@ -172,6 +181,7 @@ _FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
     empty_dir.VERB: empty_dir.faults,
     dns_config.VERB: dns_config.faults,
     runtime_class_name.VERB: chosen_names.faults,
+    sidecars.VERB: sidecars.faults,
 }
 """By verb: what its types alone do not exclude; each fault begins with the field."""
 

@@ -63,6 +63,19 @@ def test_a_policy_is_for_images_as_they_were_before_it() -> None:
     assert plan(done, situation(), [mirror]).edits == ()
 
 
+def test_a_sidecar_is_changed_by_the_policies_before_its_own_too() -> None:
+    env = {"env": {"add": [{"name": "ZONE", "value": "eu"}]}}
+    move = {"image": {"move": [{"from": "docker.io", "to": "m.example"}]}}
+    sidecar = {"sidecars": {"add": [{"name": "proxy", "image": "proxy:1"}]}}
+    policies = [policy("a", env, move), policy("b", sidecar)]
+    planned = plan(pod(), situation(), policies)
+    [edit] = [each for each in planned.edits if each.path == "initContainers[name=proxy]"]
+    assert edit.after[0]["image"] == "m.example/library/proxy:1"
+    assert edit.after[0]["env"] == [{"name": "ZONE", "value": "eu"}]
+    previewed = [policy("a", env), policy("b", sidecar, mode="Preview")]
+    assert len(plan(pod(), situation(), previewed).previewed) == 1
+
+
 def labelled(name: str, value: str, **more: Any) -> Policy:
     return policy(name, {"labels": {"set": {"team": value}}}, **more)
 

@@ -100,6 +100,10 @@ SAMPLES: dict[str, list[Json]] = {
     "enableServiceLinks": [{"set": False}, {"set": True}],
     "automountServiceAccountToken": [{"set": False}, {"set": True}],
     "runtimeClassName": [{"set": "gvisor"}, {"add": "kata"}],
+    "sidecars": [
+        {"add": [{"name": "proxy", "image": "proxy:1", "requests": {"cpu": "10m"}}]},
+        {"add": [{"name": "app", "image": "x"}, {"name": "log", "image": "y", "args": ["-v"]}]},
+    ],
 }
 
 taints = st.fixed_dictionaries(

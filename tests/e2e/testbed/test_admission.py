@@ -153,6 +153,11 @@ def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str
             {"enableServiceLinks": {"set": False}},
             {"automountServiceAccountToken": {"set": False}},
             {"runtimeClassName": {"add": f"{namespace}-other"}},
+            {
+                "sidecars": {
+                    "add": [{"name": "proxy", "image": "proxy:1", "requests": {"cpu": "10m"}}]
+                }
+            },
         )
     )
     called.until_known(namespace, "verbs")
@@ -169,6 +174,10 @@ def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str
     assert spec["containers"][0]["envFrom"] == [{"configMapRef": {"name": "common"}}]
     assert spec["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
     assert (spec["enableServiceLinks"], spec["automountServiceAccountToken"]) == (False, False)
+    [proxy] = spec["initContainers"]
+    assert (proxy["name"], proxy["restartPolicy"]) == ("proxy", "Always")
+    # What comes before it in the policy reaches it, too.
+    assert {"name": "LOG", "value": "info"} in proxy["env"]
     assert spec["runtimeClassName"] == f"{namespace}-other"
     assert spec["nodeSelector"] == {"disk": "ssd"}
     assert {"key": "gpu", "operator": "Exists"} in spec["tolerations"]

@@ -141,7 +141,19 @@ NAMES: tuple[Any, ...] = (
     {}, {"set": "a"}, {"add": "a"}, {"set": "a", "add": "b"}, {"set": ""}, {"set": "A"},
     {"set": "a.b-c"}, {"set": "a..b"}, {"set": "-a"}, {"set": "a" * 254}, {"set": 1},
 )  # fmt: skip
+SIDECARS: tuple[Json, ...] = (
+    {}, {"name": "nemutator-init"}, {"name": "a.b"}, {"image": ""}, {"env": [{"name": "A", "value": "x"}]},
+    {"env": [{"name": "a b", "value": "x"}]}, {"env": [{"name": "A"}]}, {"requests": {"cpu": "10m"}},
+    {"requests": {"gpu": "1"}}, {"limits": {"memory": "much"}}, {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}},
+    {"requests": {"cpu": "1"}, "limits": {"cpu": "1000m"}}, {"volumeMounts": [{"name": "a", "mountPath": "data"}]},
+    {"requests": {"ephemeral-storage": "2"}, "limits": {"ephemeral-storage": "1"}},
+    {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}, {"args": ["-v"], "command": ["x"]},
+    {"args": ["x" * 1025]}, {"ports": []},
+)  # fmt: skip
 OTHERS: dict[str, tuple[Any, ...]] = {
+    "sidecars": (
+        {}, {"add": []}, *({"add": [{"name": "a", "image": "b"} | each]} for each in SIDECARS),
+    ),
     "envFrom": (
         {}, {"add": []}, {"add": [{}]}, {"add": [{"configMap": "a"}]}, {"add": [{"secret": "a", "prefix": "A_"}]},
         {"add": [{"configMap": "a", "secret": "b"}]}, {"add": [{"configMap": "A"}]}, {"add": [{"secret": ""}]},

@@ -1,0 +1,111 @@
+"""The verb `sidecars`: containers that start before a pod's own ones, and run as long as these.
+
+They are init containers that are restarted always, so they do not keep a Job from its end. They are added before
+any other verb is followed, so that images, variables and defaults of all policies reach them. Each is written as
+an API server stores it, with the defaults that it would add: so it can be told later that nobody has changed it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from nemutator_controller.kube.quantities import LONGEST, parse_quantity
+from nemutator_controller.mutations.advisor import Name
+from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.env import VARIABLE
+from nemutator_controller.mutations.image_references import LATEST, ImageReferenceError, parse_image
+from nemutator_controller.mutations.injection import INIT_CONTAINER
+from nemutator_controller.mutations.paths import named
+from nemutator_controller.mutations.resources import QUANTITY
+from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
+
+VERB = "sidecars"
+
+MOST = 8
+
+ItemName = Annotated[str, msgspec.Meta(pattern=LABEL, max_length=63)]
+Word = Annotated[str, msgspec.Meta(max_length=1024)]
+Words = Annotated[tuple[Word, ...], msgspec.Meta(max_length=64)]
+AmountText = Annotated[str, msgspec.Meta(pattern=QUANTITY.pattern, max_length=LONGEST)]
+
+
+class SidecarVariable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: Annotated[str, msgspec.Meta(pattern=VARIABLE.pattern, max_length=128)]
+    value: Word
+
+
+class SidecarMount(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
+):
+    name: ItemName
+    """Of a volume of the pod."""
+    mount_path: Annotated[str, msgspec.Meta(pattern=MOUNT_PATH, max_length=1024)]
+
+
+class Sidecar(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
+):
+    name: ItemName
+    image: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
+    command: Words = ()
+    args: Words = ()
+    env: Annotated[tuple[SidecarVariable, ...], msgspec.Meta(max_length=32)] = ()
+    requests: Mapping[Name, AmountText] = {}
+    limits: Mapping[Name, AmountText] = {}
+    volume_mounts: Annotated[tuple[SidecarMount, ...], msgspec.Meta(max_length=16)] = ()
+
+    def in_a_pod(self) -> Any:
+        resources = {"requests": {**self.limits, **self.requests}, "limits": dict(self.limits)}
+        parts: dict[str, Any] = {
+            "command": list(self.command),
+            "args": list(self.args),
+            "env": [
+                {"name": each.name} | ({"value": each.value} if each.value else {})
+                for each in self.env
+            ],
+            "volumeMounts": [
+                {"name": each.name, "mountPath": each.mount_path} for each in self.volume_mounts
+            ],
+        }
+        return {
+            "name": self.name,
+            "image": self.image,
+            "restartPolicy": "Always",
+            **{field: part for field, part in parts.items() if part},
+            "resources": {side: amounts for side, amounts in resources.items() if amounts},
+            "imagePullPolicy": _pull_policy(self.image),
+            "terminationMessagePath": "/dev/termination-log",
+            "terminationMessagePolicy": "File",
+        }
+
+
+class Sidecars(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    add: Annotated[tuple[Sidecar, ...], msgspec.Meta(min_length=1, max_length=MOST)]
+    """Where the pod has no container of that name."""
+
+
+def apply(draft: Draft, wanted: Sidecars, *, policy: str) -> None:
+    # Each goes before those that are there.
+    for each in reversed(wanted.add):
+        place = named("initContainers", each.name)
+        if not draft.value(place) and not draft.value(named("containers", each.name)):
+            draft.set(place, each.in_a_pod(), Author(VERB, policy))
+
+
+def faults(wanted: Sidecars) -> Iterator[str]:
+    for index, each in enumerate(wanted.add):
+        where = f"add[{index}]"
+        if each.name == INIT_CONTAINER:
+            yield f"{where}.name: {INIT_CONTAINER} is nemutator's own"
+        for resource, amount in each.requests.items():
+            limit = each.limits.get(resource)
+            if limit is not None and parse_quantity(amount) > parse_quantity(limit):
+                yield f"{where}.requests.{resource}: above its limit"
+
+
+def _pull_policy(image: str) -> str:
+    try:
+        return "Always" if parse_image(image).version == LATEST else "IfNotPresent"
+    except ImageReferenceError:
+        return "IfNotPresent"
