@@ -58,7 +58,9 @@ def _faulty(values: Mapping[str, Any], info: Type) -> str:
     if isinstance(info, StructType):
         wanted = info.cls
     elif isinstance(info, StrType):
-        bounds = msgspec.Meta(min_length=info.min_length, max_length=info.max_length)
+        bounds = msgspec.Meta(
+            min_length=info.min_length, max_length=info.max_length, pattern=info.pattern
+        )
         wanted = Annotated[str, bounds]
     for key, value in values.items():
         try:

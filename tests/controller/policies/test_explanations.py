@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.policies.explanations import explained
 from nemutator_controller.policies.model import Spec
 
@@ -49,6 +50,13 @@ def with_verb(**verb: Any) -> dict[str, Any]:
         (
             with_verb(resources={"limits": {"cpu": {"ration": 1}}}),
             "spec.mutations[1].resources.limits.cpu: object contains unknown field `ration`",
+        ),
+        (
+            with_verb(sidecars={"add": [{"name": "a", "image": "b", "limits": {"cpu": "lots"}}]}),
+            (
+                "spec.mutations[1].sidecars.add[0].limits.cpu: expected `str` matching regex"
+                f" {QUANTITY.pattern!r}"
+            ),
         ),
         (
             with_verb(resources={"requests": {"gpu": {"ratio": 1}}}),
