@@ -366,7 +366,7 @@ FOLLOWED = Metric(
     ("result",),
 )
 MISSED = Metric(
-    "nemutator_missed_pods_total",
+    "nemutator_missed_pods_found_total",
     "counter",
     "pods that run unchanged although a policy or their own label asks for a change, by result: told (an"
     " Event), evicted (told, and in the queue of evictions), not_read (there were too many to ask the API server about)",

@@ -10,6 +10,7 @@ def test_the_tables_are_known_by_name() -> None:
         "grants",
         "histograms",
         "history",
+        "image_digests",
         "latest",
         "leases",
         "reversals",
