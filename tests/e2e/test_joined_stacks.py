@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -111,4 +112,7 @@ async def test_c_that_keeps_no_frame_pointers_stands_above_its_goroutine(tmp_pat
     )
     assert in_c.total() > 0.8 * found.total()
     assert whole == in_c.total()
-    assert f"{whole} of {found.total()} samples are of C called from Go" in " ".join(notes)
+    # And the few that are in another function of C at that moment.
+    told = re.search(r"(\d+) of (\d+) samples are of C called from Go", " ".join(notes))
+    assert told is not None
+    assert whole <= int(told[1]) <= int(told[2]) == found.total()

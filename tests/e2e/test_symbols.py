@@ -36,6 +36,8 @@ Named = tuple[str, str, int]
 
 BUILT = os.environ.get("BUILT_FRAMES", "")
 
+PATIENCE_S = 300.0
+
 
 def gos() -> list[str]:
     others = os.environ.get("OTHER_GO", "").split(":")
@@ -235,13 +237,13 @@ def _pprof_accepts(path: Path, recorded: int) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     ).stdout
     assert f"Total samples = {recorded} " in said
     assert "main.record" in said
     assert "(inline)" in said
     comments = subprocess.run(
-        [*tool, "-comments", path], capture_output=True, text=True, check=True, timeout=60
+        [*tool, "-comments", path], capture_output=True, text=True, check=True, timeout=PATIENCE_S
     ).stdout
     assert f"recorded {recorded}\nlost no_stack=2\ncpu_seconds 1.5\n" in comments
     for value, count in (("shop", recorded), ("till", 0)):
@@ -250,6 +252,6 @@ def _pprof_accepts(path: Path, recorded: int) -> None:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=PATIENCE_S,
         ).stdout
         assert f"Showing nodes accounting for {count}, " in focused

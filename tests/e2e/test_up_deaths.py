@@ -79,7 +79,7 @@ def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_
         wait_until_reported(up, back_at + INTERVAL_S, "a report after")
 
         assert back_at - away_at > INTERVAL_S
-        sent_before = counted(up.socket("observe"), "nemutator_uplink_sent_total")
+        sent_before = counted(up.socket("observe"), "nemutator_uplink_sent_total", stream="reports")
         stored = moments(up)
         looks_after = counted(
             up.socket("observe"), "nemutator_usage_snapshots_total", result="done"
@@ -204,7 +204,7 @@ def test_a_disk_that_fills_up_is_named_survived_and_recovered_from(tmp_path: Pat
         standing(disk, person=QUICK) as up,
     ):
         wait_until_reported(up, 0.0, "a report before")
-        family = up.family()
+        children = up.children()
         ballast = fill(disk)
 
         up.wait_until(
@@ -221,6 +221,6 @@ def test_a_disk_that_fills_up_is_named_survived_and_recovered_from(tmp_path: Pat
         up.wait_until(lambda: up.ready("brain"), "ready again", within_s=START_S)
         wait_until_reported(up, time.time(), "a report after")
         up.wait_until(lambda: up.ready("observe"), "observe ready again", within_s=START_S)
-        assert up.family() == family, "nobody died of it"
+        assert up.children() == children, "nobody died of it"
         assert "Traceback" not in up.said()
         assert up.said().count("database_recovered") == 1

@@ -183,7 +183,7 @@ def test_garbage_is_counted_and_survived(up: Standing, listener: str) -> None:
     }
     address = addresses[listener]
     counter = up.socket("observe" if listener == "observe" else "brain")
-    family = up.family()
+    children = up.children()
 
     def dropped() -> float:
         return counted(counter, "nemutator_http_connections_dropped_total", listener=listener)
@@ -204,5 +204,5 @@ def test_garbage_is_counted_and_survived(up: Standing, listener: str) -> None:
         assert ask(address, "/healthz").status == 200
     assert up.ready("brain")
     assert up.ready("observe")
-    assert family == up.family(), "somebody died of it"
+    assert children == up.children(), "somebody died of it"
     assert "Traceback" not in up.said()
