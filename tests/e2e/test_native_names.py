@@ -160,3 +160,27 @@ def child_of(pid: int) -> int:
     children = Path(f"/proc/{pid}/task/{pid}/children")
     until(lambda: children.read_text().strip() != "", "the process", within_s=60)
     return int(children.read_text().split()[0])
+
+
+def strip(program: Path, debug: Path) -> None:
+    """Have *debug* hold its symbols, and *program* its name."""
+    debug.parent.mkdir()
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    subprocess.run(["strip", program], check=True)
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", program], check=True)
+
+
+async def test_functions_of_a_stripped_program_have_the_names_of_its_debug_file(
+    tmp_path: Path,
+) -> None:
+    program = compiled(tmp_path, "g++", CPP_PROGRAM, "-no-pie", "-O0", "-Wl,--build-id")
+    functions = listed(program, demangle=True)
+    debug = tmp_path / ".debug" / "shop.debug"
+    strip(program, debug)
+    with running(program) as pid:
+        await mapped(pid, program)
+        frames = await named(pid, [*functions.values()])
+        debug.rename(tmp_path / "elsewhere")
+        without = await named(pid, [*functions.values()])
+    assert {frames[address][0].function for address in functions.values()} == set(functions)
+    assert {stack[0].function for stack in without.values()} == {"[unknown in program]"}

@@ -1,6 +1,6 @@
 """Files of processes, and a symbol worker, without processes; programs are real tables."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from nemutator_agent.inspection.failures import ProcessGoneError, WorkerFailedError
@@ -28,6 +28,9 @@ class FakeFiles:
         self.kernel: bytes | Exception = b""
         self.perf_maps: dict[int, bytes] = {}
         """By process."""
+        self.paths: dict[str, int] = {}
+        """Inodes of files that processes may name."""
+        self.looked_for: list[tuple[str, ...]] = []
 
     async def mappings(self, pid: int) -> Mappings:
         found = self.processes.get(pid, ProcessGoneError())
@@ -48,6 +51,14 @@ class FakeFiles:
             raise ProcessGoneError
         self.open_files += 1
         return OpenFile(pid, FileId(2, pid, len(self.perf_maps[pid]), 1))
+
+    async def open_first(self, pid: int, paths: Sequence[str]) -> OpenFile:
+        self.looked_for.append(tuple(paths))
+        for path in paths:
+            if path in self.paths:
+                self.open_files += 1
+                return OpenFile(self.paths[path], FileId(1, self.paths[path], 1, 1))
+        raise ProcessGoneError
 
     async def open_kernel(self) -> OpenFile:
         if isinstance(self.kernel, Exception):

@@ -143,3 +143,23 @@ async def test_a_strangers_file_names_nothing(tmp_path: Path) -> None:
     os.chown(path, 12345, 12345)
     with pytest.raises(HiddenFileError):
         await ProcMaps(root=tmp_path).open_perf_map(4711)
+
+
+async def test_the_first_file_that_is_there_is_opened_within_the_root(tmp_path: Path) -> None:
+    namer(tmp_path)
+    root = tmp_path / "proc" / "4711" / "root"
+    (root / "x.debug").write_bytes(b"symbols")
+    (tmp_path / "secret").write_bytes(b"ours")
+    (root / "link.debug").symlink_to(tmp_path / "secret")
+    os.mkfifo(root / "pipe.debug")
+    files = ProcMaps(root=tmp_path)
+    file = await files.open_first(
+        4711, ["/none", "/link.debug", "/../../../../secret", "/pipe.debug", "/x.debug"]
+    )
+    try:
+        assert os.pread(file.file, 100, 0) == b"symbols"
+    finally:
+        files.close(file)
+    for paths in ([], ["/none", "/link.debug"]):
+        with pytest.raises(ProcessGoneError):
+            await files.open_first(4711, paths)

@@ -36,6 +36,7 @@ class LearntFile:
     notes: tuple[Note, ...] = ()
     build_id: str = ""
     shift: int = 0
+    debug_link: str = ""
 
     def mapped(self, mapping: Mapping) -> Binary:
         """At the addresses of the file itself, as `nm` shows them: they are the same in all processes,
@@ -66,7 +67,9 @@ class LearntNames:
         return self._files.get(file)
 
     def learn_file(self, file: FileId, answer: SymbolAnswer) -> None:
-        about = LearntFile(answer.text, answer.notes, answer.build_id, answer.shift)
+        about = LearntFile(
+            answer.text, answer.notes, answer.build_id, answer.shift, answer.debug_link
+        )
         _put(self._files, file, about, MOST_FILES)
 
     def learn_places(

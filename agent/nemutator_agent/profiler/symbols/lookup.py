@@ -11,7 +11,7 @@ from nemutator_common.profiles.model import Frame, FrameTable
 from nemutator_agent.inspection.bounded_file import ReadAt, TooMuchError
 from nemutator_agent.inspection.elf import NotElfError
 from nemutator_agent.profiler.printable_text import printable
-from nemutator_agent.profiler.symbols import calls, kallsyms, native, perf_map
+from nemutator_agent.profiler.symbols import calls, debug_files, kallsyms, native, perf_map
 from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 from nemutator_agent.profiler.symbols.image import (
@@ -41,10 +41,11 @@ class Executable:
         self._image: Image | None = None
         self._go: GoSymbols | None = None
         self._notes: tuple[Note, ...] = ()
-        self._build_id = ""
+        self._build_id = self._debug_link = ""
         try:
             self._image = Image(read_at)
             self._build_id = build_id(self._image)
+            self._debug_link = debug_files.link(self._image)
             self._go = GoSymbols(self._image)
         except NotElfError:
             self._notes = ("no_elf",)
@@ -65,8 +66,11 @@ class Executable:
         image, go = self._image, self._go
         image.effort.renew(self._effort)
         notes = self._notes
-        code = {place: image.address_of(place, flags=EXECUTABLE) for place in question.places}
-        addresses = {place: address for place, address in code.items() if address is not None}
+        if question.is_debug_file:
+            addresses = {place: place for place in question.places}
+        else:
+            code = {place: image.address_of(place, flags=EXECUTABLE) for place in question.places}
+            addresses = {place: address for place, address in code.items() if address is not None}
         known: dict[int, tuple[Frame, ...]] = {}
         depths: dict[int, int] = {}
         judged: dict[tuple[int, int], Verdict] = {}
@@ -95,6 +99,7 @@ class Executable:
             text=None if go is None else _range(image, go),
             build_id=self._build_id,
             shift=image.shift,
+            debug_link=self._debug_link,
         )
 
 
@@ -130,6 +135,7 @@ def _answer(
     text: tuple[int, int] | None = None,
     build_id: str = "",
     shift: int = 0,
+    debug_link: str = "",
 ) -> SymbolAnswer:
     table = FrameTable()
     places = tuple(
@@ -138,7 +144,9 @@ def _answer(
     )
     found = tuple(depths.get(place, -1) for place in question.depths)
     verdicts = tuple(judged.get(call, "unread") for call in question.calls)
-    return SymbolAnswer(table.frames, places, found, text, notes, build_id, shift, verdicts)
+    return SymbolAnswer(
+        table.frames, places, found, text, notes, build_id, shift, verdicts, debug_link
+    )
 
 
 def _range(image: Image, go: GoSymbols) -> tuple[int, int]:

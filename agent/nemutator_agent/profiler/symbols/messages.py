@@ -14,6 +14,7 @@ from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.inspection.failures import InvalidAnswerError
 from nemutator_agent.inspection.identities import FileId
+from nemutator_agent.profiler.symbols import debug_files
 
 MOST_ADDRESSES = 1536
 """The most of one question. Tables of symbols are read once for each."""
@@ -46,6 +47,8 @@ class SymbolQuestion:
     id: FileId | None = None
     """What the file was when it was opened: by this the worker, which cannot ask, knows it again."""
     perf_map: bool = False
+    is_debug_file: bool = False
+    """The places are addresses of the file that it is of: it has no code of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class SymbolAnswer:
     shift: int = 0
     """How much more than their places in the file the addresses of its code are."""
     calls: tuple[Verdict, ...] = ()
+    debug_link: str = ""
+    """The name of the file that has its symbols, as it says itself."""
 
 
 def encode_question(question: SymbolQuestion) -> bytes:
@@ -104,6 +109,7 @@ def _is_about(answer: SymbolAnswer, question: SymbolQuestion) -> bool:
         and len(answer.notes) <= len(get_args(Note))
         and _BUILD_ID.fullmatch(answer.build_id) is not None
         and 0 <= answer.shift <= _LARGEST
+        and debug_files.is_link(answer.debug_link)
     )
 
 

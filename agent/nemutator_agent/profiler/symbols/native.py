@@ -18,6 +18,9 @@ _WIDE, _NARROW = "IBBHQQ", "IIIBBH"
 _FUNCTION, _INDIRECT = 2, 10
 """STT_FUNC, STT_GNU_IFUNC."""
 
+_NO_BITS = 8
+"""SHT_NOBITS: a debug file only says where the table of its file was."""
+
 MOST_SYMBOLS = 4_000_000
 """Chromium with all of its symbols has a million."""
 
@@ -84,7 +87,7 @@ def _around(image: Image, table: bytes, wanted: list[int]) -> Iterator[tuple[int
 def _functions(image: Image, table: bytes) -> Iterator[tuple[int, int, int]]:
     """Name, address and size of each function."""
     section = image.elf.section(table)
-    if section is None:
+    if section is None or section.kind == _NO_BITS:
         return
     wide = image.elf.word == 8
     layout = struct.Struct(image.elf.order + (_WIDE if wide else _NARROW))

@@ -1,5 +1,6 @@
 """What processes map: the port to /proc, as symbols need it."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings, OpenFile
@@ -14,6 +15,10 @@ class MappedFiles(Protocol):
 
     async def open_perf_map(self, pid: int) -> OpenFile:
         """The names that a process has written for code it has compiled itself."""
+        ...
+
+    async def open_first(self, pid: int, paths: Sequence[str]) -> OpenFile:
+        """The first of *paths* that is there, within the root of the process."""
         ...
 
     async def open_kernel(self) -> OpenFile: ...

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
@@ -15,7 +16,7 @@ from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.inspection.opening_thread import OpeningThread
 from nemutator_agent.profiler.cpu_time import parse_process_image
 from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings, OpenFile, parse
-from nemutator_agent.profiler.symbols.target_files import open_perf_map
+from nemutator_agent.profiler.symbols.target_files import open_first, open_perf_map
 from nemutator_agent.profiler.symbols.vdso import NAME, is_same, own_vdso
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -41,6 +42,9 @@ class ProcMaps:
 
     async def open_perf_map(self, pid: int) -> OpenFile:
         return await self._files.do(functools.partial(self._perf_map, pid))
+
+    async def open_first(self, pid: int, paths: Sequence[str]) -> OpenFile:
+        return await self._files.do(functools.partial(self._first, pid, paths))
 
     async def open_kernel(self) -> OpenFile:
         return await self._files.do(functools.partial(self._opened, self._proc / "kallsyms"))
@@ -70,6 +74,9 @@ class ProcMaps:
 
     def _perf_map(self, pid: int) -> OpenFile:
         return self._identified(open_perf_map(self._proc / str(pid)))
+
+    def _first(self, pid: int, paths: Sequence[str]) -> OpenFile:
+        return self._identified(open_first(self._proc / str(pid), paths))
 
     def _open(self, pid: int, mapping: Mapping) -> OpenFile:
         if mapping.named == NAME:

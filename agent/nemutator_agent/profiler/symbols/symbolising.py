@@ -8,7 +8,8 @@ worker fail is left alone in this profile.
 import asyncio
 import functools
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from nemutator_agent.inspection.failures import (
 )
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram, Task
+from nemutator_agent.profiler.symbols import debug_files
 from nemutator_agent.profiler.symbols.blocked_profile import blocked
 from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
 from nemutator_agent.profiler.symbols.keeping import KeptPrograms
@@ -247,6 +249,7 @@ class WorkerSymboliser:
 
     async def _name_from(self, session: "_Session", file: OpenFile, part: MappedAddresses) -> None:
         known = await self._ask_about(session, file, part)
+        known |= await self._in_debug_file(session, file, part, known)
         await self._check_calls(session, file, part)
         about = self._learnt.file(file.id) or LearntFile()
         for note in about.notes:
@@ -264,13 +267,56 @@ class WorkerSymboliser:
             if depth is not None and pc in part.leaves:
                 session.names.depths[part.task, pc] = depth
 
+    async def _in_debug_file(
+        self,
+        session: "_Session",
+        file: OpenFile,
+        part: MappedAddresses,
+        known: Map[int, LearntPlace],
+    ) -> dict[int, LearntPlace]:
+        """What the file with the symbols of *file*, where the process has one, names beyond *known*."""
+        about = self._learnt.file(file.id) or LearntFile()
+        nameless = [place for place, found in known.items() if found.frames is None]
+        if not nameless or not about.build_id or part.task in session.ended:
+            return {}
+        where = debug_files.paths(part.mapping.path, build_id=about.build_id, name=about.debug_link)
+        try:
+            debug = await self.files.open_first(part.task[0], where)
+        except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
+            return {}
+        try:
+            question = SymbolQuestion(False, is_debug_file=True)
+            addresses = {place + about.shift: place for place in nameless}
+            found = await self._ask_for(
+                session, debug, part.mapping.named, sorted(addresses), set(), question
+            )
+        finally:
+            self.files.close(debug)
+        if (self._learnt.file(debug.id) or LearntFile()).build_id != about.build_id:
+            return {}
+        return {addresses[address]: one for address, one in found.items()}
+
     async def _ask_about(
         self, session: "_Session", file: OpenFile, part: MappedAddresses
     ) -> dict[int, LearntPlace]:
         deep = {part.places[pc] for pc in part.leaves}
+        places = sorted(set(part.places.values()))
+        return await self._ask_for(
+            session, file, part.mapping.named, places, deep, SymbolQuestion(False)
+        )
+
+    async def _ask_for(
+        self,
+        session: "_Session",
+        file: OpenFile,
+        name: str,
+        places: Sequence[int],
+        deep: Collection[int],
+        question: SymbolQuestion,
+    ) -> dict[int, LearntPlace]:
         known: dict[int, LearntPlace] = {}
         missing = []
-        for place in sorted(set(part.places.values())):
+        for place in places:
             learnt = self._learnt.place(file.id, place, with_depth=place in deep)
             if learnt is None:
                 missing.append(place)
@@ -280,18 +326,19 @@ class WorkerSymboliser:
             if file.id in session.failed:
                 break
             if self._is_over(session):
-                session.note(part.mapping.named, "late")
+                session.note(name, "late")
                 break
-            some = missing[start : start + MOST_ADDRESSES]
-            question = SymbolQuestion(False, tuple(some), tuple(one for one in some if one in deep))
+            some = tuple(missing[start : start + MOST_ADDRESSES])
+            depths = tuple(one for one in some if one in deep)
+            asked = replace(question, places=some, depths=depths)
             try:
-                answer = await self._answer(question, file)
+                answer = await self._answer(asked, file)
             except WorkerFailedError as failure:
                 session.failed.add(file.id)
                 session.failures += 1
-                session.note(part.mapping.named, _note_of(failure))
+                session.note(name, _note_of(failure))
                 break
-            known |= self._learnt.learn_places(file.id, question, answer)
+            known |= self._learnt.learn_places(file.id, asked, answer)
         return known
 
     async def _check_calls(

@@ -1,12 +1,14 @@
-"""Files that a process names to tools, such as perf-PID.map: opened in its own mount namespace.
+"""Files that a process names to tools, such as perf-PID.map and those with symbols: opened in its own mount namespace.
 
 A path of the process may lead anywhere. openat2(2) keeps each step within its root, symbolic links
 too, and follows none of /proc's links, which lead out of it.
 """
 
+import contextlib
 import ctypes
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
@@ -28,8 +30,27 @@ class _OpenHow(ctypes.Structure):
 def open_perf_map(process: Path) -> int:
     """The open file of names that the process at /proc/PID has written. Raises ProcessGoneError where
     there is none, HiddenFileError where it may not be trusted or opened."""
+    with _root(process) as (root, owner):
+        try:
+            number = _innermost_number((process / "status").read_bytes())
+        except OSError:
+            raise ProcessGoneError from None
+        return _trusted(open_within(root, f"tmp/perf-{number}.map"), owner)
+
+
+def open_first(process: Path, paths: Sequence[str]) -> int:
+    """The first of *paths* that is there. Raises as `open_perf_map` does."""
+    with _root(process) as (root, owner):
+        for path in paths:
+            with contextlib.suppress(ProcessGoneError, HiddenFileError):
+                return _trusted(open_within(root, path), owner)
+    raise ProcessGoneError
+
+
+@contextlib.contextmanager
+def _root(process: Path) -> Iterator[tuple[int, int]]:
+    """The open root of a process, and its user."""
     try:
-        number = _innermost_number((process / "status").read_bytes())
         owner = (process / "status").stat().st_uid
         root = os.open(process / "root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except PermissionError:
@@ -37,10 +58,13 @@ def open_perf_map(process: Path) -> int:
     except OSError:
         raise ProcessGoneError from None
     try:
-        file = open_within(root, f"tmp/perf-{number}.map")
+        yield root, owner
     finally:
         os.close(root)
-    # Everybody may write into /tmp: a stranger's file would rename another one's functions.
+
+
+def _trusted(file: int, owner: int) -> int:
+    """Everybody may write into /tmp: a stranger's file would rename another one's functions."""
     if os.fstat(file).st_uid not in (0, owner):
         os.close(file)
         raise HiddenFileError

@@ -47,6 +47,15 @@ def test_what_was_found_before_the_effort_was_spent_is_kept() -> None:
     assert nothing.places == (None, None, None)
 
 
+def test_a_debug_file_is_asked_by_addresses() -> None:
+    content = library([("malloc", ADDRESS + 0xC0, 0x10, FUNCTION)])
+    answer = Executable(reader(content)).answer(
+        SymbolQuestion(False, (ADDRESS + 0xC8, 0xC8), is_debug_file=True)
+    )
+    assert answer.frames == (Frame("malloc", kind="native"),)
+    assert answer.places == ((0,), None)
+
+
 def test_functions_of_a_library_are_named() -> None:
     forged = Forge(contents=[(b".text", bytes(64))], flags=5).build()
     assert asked(forged, 5).places == (None,)

@@ -51,6 +51,7 @@ def conversations(draw: st.DrawFn) -> tuple[SymbolQuestion, SymbolAnswer]:
         draw(st.binary(max_size=20)).hex(),
         draw(PLACES),
         tuple(draw(st.sampled_from(get_args(Verdict))) for _ in calls),
+        draw(st.sampled_from(["", "shop.debug"])),
     )
     return SymbolQuestion(draw(st.booleans()), tuple(places), tuple(depths), tuple(calls)), answer
 
@@ -179,3 +180,10 @@ def test_an_answer_that_is_too_long_is_not_even_read() -> None:
 def test_noise_is_refused(noise: bytes) -> None:
     with pytest.raises(InvalidAnswerError):
         decode_answer(noise, ASKED)
+
+
+@pytest.mark.parametrize("forged", ["/etc/shadow", "..", "a\x1b[2J", "x" * 256])
+def test_a_link_that_is_no_name_of_a_file_is_not_believed(forged: str) -> None:
+    content = encode_answer(SymbolAnswer(debug_link=forged))
+    with pytest.raises(InvalidAnswerError):
+        decode_answer(content, SymbolQuestion(False))
