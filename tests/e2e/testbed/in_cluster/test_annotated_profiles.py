@@ -85,6 +85,6 @@ def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installa
     until(events, "the Event is there", within_s=60)
     [event] = events()
     assert event["type"] == "Warning"
-    assert "only `cpu` and `heap` can be profiled" in event["message"]
+    assert "only `cpu`, `off-cpu` and `heap` can be profiled" in event["message"]
     print(f"Event: {event['message']}")
     assert refusals(installation) == []
