@@ -8,7 +8,11 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.following.records import FollowedObject, ObjectChangedError
+from nemutator_controller.following.records import (
+    FollowedObject,
+    ObjectChangedError,
+    ObjectNotWrittenError,
+)
 from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import KnownTokens
@@ -51,6 +55,8 @@ class MemoryFollowedObjects:
         self.failure: Exception | None = None
         self.unread: Exception | None = None
         """Why nothing can be read."""
+        self.unreadable = ""
+        """The name of one that cannot be read while all others can."""
         self.notes: list[str] = []
 
     def metadata(self, name: str = "web-1") -> Json:
@@ -75,6 +81,8 @@ class MemoryFollowedObjects:
     async def read(self, pod: FollowedObject) -> tuple[Mapping[str, Any], str] | None:
         if self.unread is not None:
             raise self.unread
+        if pod.subject.name == self.unreadable:
+            raise ObjectNotWrittenError("no answer", again=True)
         self.reads += 1
         found = self.pods.get(pod.subject.uid)
         return None if found is None else (found[0], str(found[1]))

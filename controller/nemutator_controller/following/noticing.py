@@ -138,6 +138,9 @@ class MissedPods:
                 for each in taken_back
                 if (each.namespace, each.owner_kind, each.owner_name) == workload
             )
+            # If it cannot be read for now, those behind it have their turn first.
+            del self._due[subject.uid]
+            self._due[subject.uid] = one
             read = await self.objects.read(one)
             del self._due[subject.uid]
             self._read[subject.uid] = None

@@ -130,6 +130,17 @@ async def test_reads_are_few_at_a_time_and_go_on_when_the_server_answers_again()
     assert len(one.listed) == READ_AT_ONCE + 1
 
 
+async def test_a_pod_that_cannot_be_read_keeps_no_other_from_its_turn() -> None:
+    one = Cluster(made("web-1"), made("web-2"), team=TEAM)
+    one.pods.unreadable = "web-1"
+    async with one.running():
+        await one.check(3)
+        assert [str(each.pod) for each in one.listed.values()] == ["shop/web-2"]
+        one.pods.unreadable = ""
+        await one.check()
+    assert len(one.listed) == 2
+
+
 async def test_a_policy_may_want_what_was_missed_evicted_and_its_next_pod_not_too() -> None:
     one = Cluster(team=TEAM | {"missed": "Evict"})
     async with one.running():
