@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from nemutator_controller.ageing.trends import DAY_S
 
 from tests.fakes.ageing import SHOP, MemoryWindows, kept_windows, window_source
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
@@ -53,11 +53,8 @@ class Brain:
             self.store, self.findings, Everything(), self.told, in_thread=at_once, process=process
         )
         await assessments.restore()
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(assessments.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(assessments.run(), self.clock):
             yield
-            running.cancel()
 
     async def look(self) -> None:
         await self.clock.advance(EVERY_S)

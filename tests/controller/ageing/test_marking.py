@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from nemutator_controller.ageing.sentences import sentence
 
 from tests.controller.ageing.test_findings import finding
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.process import fake_process
 
 
@@ -40,11 +40,8 @@ class Marking:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         marks = AgeingMarks(self.findings, self.pods, fake_process(clock=self.clock))
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(marks.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(marks.run(), self.clock):
             yield
-            running.cancel()
 
     async def round(self, after_s: float = EVERY_S) -> None:
         await self.clock.advance(after_s)

@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -29,6 +28,7 @@ from nemutator_controller.evictions.records import (
 )
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.evictions import MemoryEvictions, MemoryPods, evictable, eviction_request
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
@@ -50,11 +50,8 @@ class Life:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         await self.queue.restore()
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(self.queue.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(self.queue.run(), self.clock):
             yield
-            running.cancel()
 
     async def ask(self, *pods: EvictablePod, id_: str = "r1", within_s: float = 3600) -> None:
         request = eviction_request(id_, at=self.clock.now(), within_s=within_s)

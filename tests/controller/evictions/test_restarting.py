@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from nemutator_controller.evictions.records import (
 from nemutator_controller.evictions.restarting import APART_S, CHECK_S, RotationRestarts
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
@@ -63,11 +63,8 @@ class Cluster:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(self.restarts.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(self.restarts.run(), self.clock):
             yield
-            running.cancel()
 
     async def check(self, times: int = 1) -> None:
         for _ in range(times):

@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -17,6 +16,7 @@ from nemutator_controller.following.reverted_writes import FIRST_WAIT_S, REVERTS
 from nemutator_controller.mutations.stamps import parse_stamp
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.followed_pods import (
     CrowdOfPods,
     Json,
@@ -49,11 +49,8 @@ class Cluster:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(self.live.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(self.live.run(), self.clock):
             yield
-            running.cancel()
 
     async def check(self, times: int = 1) -> None:
         for _ in range(times):

@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from nemutator_controller.following.noticing import AGAIN_S, CHECK_S, READ_AT_ON
 from nemutator_controller.following.records import ObjectNotWrittenError
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.followed_pods import (
     Json,
     MemoryFollowedObjects,
@@ -44,11 +44,8 @@ class Cluster:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(self.missed.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(self.missed.run(), self.clock):
             yield
-            running.cancel()
 
     async def check(self, times: int = 1) -> None:
         for _ in range(times):

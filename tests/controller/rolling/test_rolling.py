@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -25,6 +24,7 @@ from nemutator_controller.rolling.rolling import (
 from nemutator_controller.rolling.strategies import SLOW
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.rolls import USUAL, WEB, MemoryRolls, MemoryWorkloads, roll
@@ -51,11 +51,8 @@ class Life:
         await self.rolls.restore()
         for each in rolls:
             await self.rolls.add(each)
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(self.rolls.run())
-            await self.clock.until_sleeping(1)
+        async with in_background(self.rolls.run(), self.clock):
             yield
-            running.cancel()
 
     async def check(self, seconds: float = CHECK_S) -> None:
         for _ in range(max(1, int(seconds / CHECK_S))):
