@@ -4,20 +4,33 @@ import json
 import sys
 from pathlib import Path
 
-from nemutator_controller.policies import crds
-from nemutator_controller.policies.model import PLURAL
+from nemutator_controller.policies import crds as mutation_crds
+from nemutator_controller.policies import model as mutation_model
+from nemutator_controller.updating import crds as sizing_crds
+from nemutator_controller.updating import model as sizing_model
 
-TARGET = Path(__file__).parents[1] / "deploy" / "crds" / f"{PLURAL}.json"
+FOLDER = Path(__file__).parents[1] / "deploy" / "crds"
+TARGET = FOLDER / f"{mutation_model.PLURAL}.json"
+SIZING = FOLDER / f"{sizing_model.PLURAL}.json"
 
 
 def render() -> str:
-    return json.dumps(crds.definition(), indent=2) + "\n"
+    return _text(mutation_crds.definition())
+
+
+def render_sizing() -> str:
+    return _text(sizing_crds.sizing_definition())
 
 
 def main() -> int:
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     TARGET.write_text(render())
+    SIZING.write_text(render_sizing())
     return 0
+
+
+def _text(definition: object) -> str:
+    return json.dumps(definition, indent=2) + "\n"
 
 
 if __name__ == "__main__":

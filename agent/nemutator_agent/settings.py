@@ -29,6 +29,10 @@ def _node(value: str) -> str | None:
     return "expected a host name: letters, digits, dots and dashes, at most 253"
 
 
+def _interval(value: float) -> str | None:
+    return None if value == 0 or 0.5 <= value <= 60 else "expected 0, or a number from 0.5 to 60"
+
+
 def _url(value: str) -> str | None:
     if not value or _URL.fullmatch(value):
         return None
@@ -91,7 +95,10 @@ class ObserveSettings(CallsBrain):
         "", "Name under which this machine is reported; empty: its host name.", check=_node
     )
     interval_s: float = setting(
-        3.0, "Seconds between two snapshots of the machine.", check=between(0.5, 60)
+        0.0,
+        "Seconds between two snapshots of the machine; 0: 7.5 in a cluster, 3 where the brain is on this"
+        " machine.",
+        check=_interval,
     )
     summary_s: float = setting(
         15.0,
@@ -110,6 +117,16 @@ class ObserveSettings(CallsBrain):
         "one per process; never more than the open file limit leaves.",
         check=between(16, 1_000_000),
     )
+    flows: bool = setting(
+        False,
+        "Report with which peers pods exchange most over TCP, one pod at a time. It needs CAP_SYS_ADMIN, to"
+        " enter the network of a pod.",
+    )
+    flow_s: float = setting(
+        60.0,
+        "Seconds between the two looks at the connections of a pod; then the next pod has its turn.",
+        check=between(1, 3600),
+    )
     buffered_reports: int = setting(
         1_000,
         "Most reports that wait for the brain; then the oldest go.",
@@ -125,6 +142,11 @@ class ObserveSettings(CallsBrain):
         USUAL_HIGHEST_PROFILE_HZ,
         "Most samples that a profile may take per second and CPU.",
         check=between(1, HIGHEST_PROFILE_HZ),
+    )
+    sampling_engine: Literal["auto", "libbpf", "bcc"] = setting(
+        "auto",
+        "What brings sampling programs into the kernel: libbpf, by the kernel's BTF; bcc, by its headers;"
+        " auto: libbpf where there is BTF, else bcc where it is installed with the headers.",
     )
     windows: bool = setting(
         True,
@@ -179,6 +201,16 @@ class ObserveSettings(CallsBrain):
     def is_brain_local(self) -> bool:
         """Whether this machine stands alone: the brain of a cluster is called over TLS."""
         return not self.brain.startswith("https:")
+
+    @property
+    def snapshot_every_s(self) -> float:
+        """On a machine that stands alone somebody watches; a full node of a cluster must be cheap."""
+        return self.interval_s or (3.0 if self.is_brain_local else 7.5)
+
+    @property
+    def seldom_s(self) -> float:
+        """Seconds between two readings of what a group does beside CPU and memory."""
+        return 5 * self.snapshot_every_s if self.is_brain_local else 8 * self.snapshot_every_s
 
     @property
     def window_pace(self) -> WindowPace:

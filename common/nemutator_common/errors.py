@@ -28,9 +28,12 @@ class ExitCode(enum.IntEnum):
     ALREADY_RUNNING = 4, "another nemutator runs on this data directory"
     ADDRESS_IN_USE = 5, "an address to listen on is taken or not allowed"
     DATA_DIRECTORY = 6, "the data directory cannot be used: missing right, full, or read-only"
-    DATABASE = 7, "the database is damaged, or from a newer version"
+    DATABASE = 7, "the database is damaged, from a newer version, or does not let us in"
     CHILD_DIED = 8, "a process that `nemutator up` supervises cannot be kept running"
-    UNREACHABLE = 9, "no controller answers, or it does not accept this caller"
+    UNREACHABLE = (
+        9,
+        "no controller answers, or it does not accept this caller; of a brain: PostgreSQL does not answer",
+    )
     NO_SPACE = 10, "nothing can be stored: a disk is full; the message names the directory"
     INTERNAL = 70, "a defect of nemutator itself; the log has the traceback"
     NOT_STARTED = (

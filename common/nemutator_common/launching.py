@@ -24,6 +24,7 @@ from typing import Any, Generic, TypeVar
 from nemutator_common import __version__, logs, names
 from nemutator_common.core_dumps import forbid_core_dumps
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.old_objects import OldObjects
 from nemutator_common.settings import (
     LogFormat,
     Resolved,
@@ -58,13 +59,12 @@ a collection in the middle of each request is not worth its cost. Python's own n
 
 
 def from_module(
-    module: str, *, young_objects: int = YOUNG_OBJECTS
+    module: str, *, old_objects: OldObjects | None = None
 ) -> Callable[[Any, asyncio.Event], Awaitable[None]]:
     """The `run` of *module*, which is imported when it is called and not before.
 
-    *young_objects* is how many new objects there may be before the garbage collector examines them.
-    Objects that survive two collections count as old, and all old ones are examined when their
-    number has grown by a quarter.
+    Objects that survive two collections of the garbage collector count as old; *old_objects* says when
+    those are examined, if not each time when their number has grown by a quarter.
     """
 
     async def run(settings: Any, stop: asyncio.Event) -> None:
@@ -72,7 +72,9 @@ def from_module(
         # Code is never garbage: without this, each full collection would traverse all of it.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(young_objects, *gc.get_threshold()[1:])
+        gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+        if old_objects is not None:
+            old_objects.watch()
         await imported.run(settings, stop)
 
     return run

@@ -18,7 +18,7 @@ class Meter(Protocol):
 
     def observe(self, metric: Metric, value: float, /, **labels: str) -> None: ...
 
-    def counter(self, metric: Metric, /, **labels: str) -> Callable[[], None]:
+    def counter(self, metric: Metric, /, **labels: str) -> Callable[[], object]:
         """What counts one in this series, for those who count with each request."""
         ...
 

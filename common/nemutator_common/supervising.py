@@ -44,8 +44,10 @@ class Supervisor:
     Add a body after those that it needs: the last added is stopped first.
     """
 
-    def __init__(self, *, stop_s: float = STOP_S) -> None:
+    def __init__(self, *, stop_s: float = STOP_S, together: bool = False) -> None:
+        """*together*: all are cancelled at once, and have *stop_s* between them."""
         self._stop_s = stop_s
+        self._together = together
         self._bodies: dict[str, Body] = {}
         self._stops_s: dict[str, float] = {}
         """How long each body may take to stop."""
@@ -88,10 +90,17 @@ class Supervisor:
     ) -> list[str]:
         """Cancel *tasks*, last first; add to *failures* and return the names of those that hang."""
         hung = []
+        now = asyncio.get_running_loop().time
+        latest = now() + self._stop_s
         try:
+            if self._together:
+                for task in tasks:
+                    task.cancel()
             for task in reversed(tasks):
                 task.cancel()
-                await asyncio.wait([task], timeout=self._stops_s[task.get_name()])
+                own_s = self._stops_s[task.get_name()]
+                stop_s = max(0.0, latest - now()) if self._together else own_s
+                await asyncio.wait([task], timeout=stop_s)
                 if not task.done():
                     hung.append(task.get_name())
                 elif failure := _failure(task, asked=True):

@@ -12,6 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from nemutator_common.wire_activity import (
+    Activity,
+    FileSystem,
+    Flow,
+    NetworkInterface,
+    Temperature,
+)
+
 REPORTS_PATH = "/uplink/v1/reports"
 """POST of a `Batch` returns an `Ack`; GET with `?node=…&epoch=…` returns the `Ack` so far."""
 
@@ -100,6 +108,18 @@ class Machine:
     load_1m: float
     pressures: Pressures
     throughput: Throughput = Throughput()
+    booted_at: float | None = None
+    """Seconds since the epoch."""
+    pids: int | None = None
+    """Processes and threads, now."""
+    most_pids: int | None = None
+    """The kernel's limit of those."""
+    pods_memory_bytes: int | None = None
+    """What kubelet lets all pods use together: the machine's memory less what it reserves."""
+    most_pods_pids: int | None = None
+    file_systems: tuple[FileSystem, ...] = ()
+    interfaces: tuple[NetworkInterface, ...] = ()
+    temperatures: tuple[Temperature, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +142,7 @@ class Workload:
     """Memory charged to the cgroup and those below it, less the inactive page cache (as kubelet
     counts)."""
     pressures: Pressures
+    activity: Activity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +183,16 @@ class Summary:
     """The mean over this time."""
     memory_bytes: int
     """The highest value that was seen, counted as in `Workload`."""
+    throttled: float | None = None
+    """This and what follows is counted as in `Activity`, over the last time that was read: it may have
+    begun up to a minute earlier."""
+    oom_kills: int | None = None
+    """Of this time alone."""
+    network_received: float | None = None
+    """Bytes per second of the pod, whose containers share one network: each container has the whole."""
+    network_sent: float | None = None
+    disk_read: float | None = None
+    disk_written: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +215,8 @@ class Report:
     missing: tuple[Missing, ...]
     summaries: tuple[Summary, ...] = ()
     """The summaries that were completed since the previous report."""
+    flows: tuple[Flow, ...] = ()
+    """Who exchanged most with a pod, a pod at a time; empty unless the agent is set to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +241,13 @@ class Ack:
     report_every_s: float = 0.0
     """The seconds between two reports of a node that let the brain serve all its nodes; 0 means as
     often as the agent's setting says. Sizing loses nothing: summaries wait for the next report."""
+    form: int = 0
+    """The version of `wire_columns.py` that the brain takes; 0: JSON alone."""
+    naming: int = 0
+    named: int = 0
+    """So many names of series of this epoch's *naming* the brain has; the others go with the next batch."""
+    only_containers: bool = False
+    """The brain learns from what containers of pods use, and from nothing else."""
 
 
 # --- profiles -----------------------------------------------------------------------------------

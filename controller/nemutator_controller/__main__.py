@@ -4,15 +4,12 @@ import sys
 
 from nemutator_common import launching
 from nemutator_common.launching import Role, from_module
+from nemutator_common.old_objects import OldObjects
 
 from nemutator_controller.settings import AdmissionSettings, BrainSettings
 
 APP = "nemutator_controller.app"
 """Each role imports only what it needs."""
-
-YOUNG_OBJECTS_OF_REPORTS = 100_000
-"""A report of a full node is some 3 000, and dozens wait for the disk at once. With fewer the collector took
-a fifth of the brain's time with 5 000 nodes, a second at once (measured)."""
 
 
 def main() -> int:
@@ -26,7 +23,7 @@ def main() -> int:
             ),
             Role(
                 BrainSettings,
-                from_module(f"{APP}.brain", young_objects=YOUNG_OBJECTS_OF_REPORTS),
+                from_module(f"{APP}.brain", old_objects=OldObjects()),
                 "take reports, keep the history, serve the console",
             ),
         ],

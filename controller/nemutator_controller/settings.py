@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress, parse_address
@@ -93,6 +93,31 @@ def redis_url(text: str) -> str | None:
     return None if good and re.fullmatch("[0-9]{1,4}", database) else _REDIS
 
 
+def database_url(text: str) -> str | None:
+    """A check: the text is empty, or where a database of PostgreSQL is, without a password."""
+    if not text:
+        return None
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+        options = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+    except ValueError:
+        return _POSTGRES
+    named = parts.scheme in ("postgresql", "postgres") and parts.hostname and parts.username
+    good = named and parts.path.strip("/") and port != 0 and not parts.fragment
+    if not good or parts.password is not None or not options.keys() <= DATABASE_OPTIONS:
+        return _POSTGRES
+    return None
+
+
+DATABASE_OPTIONS = frozenset({"sslmode", "sslrootcert", "sslcert", "sslkey"})
+"""What may follow a `?` there: the connection's TLS, in the words of PostgreSQL."""
+
+_POSTGRES = (
+    "expected postgresql://USER@HOST:PORT/DATABASE, without a password, and after a ? no more than "
+    + ", ".join(sorted(DATABASE_OPTIONS))
+)
+
 _REDIS = "expected redis://HOST:PORT/0 or rediss://HOST:PORT/0, without a password"
 
 
@@ -120,7 +145,9 @@ class BrainSettings(ServesMetrics):
         check=between(1, 86_400),
     )
     most_nodes: int = setting(
-        1_000, "Nodes that may report; the reports of more are refused.", check=between(1, 10_000)
+        5_000,
+        "Nodes that may report. One more takes the place of one that is silent for 10 minutes, or is refused.",
+        check=between(1, 20_000),
     )
     reports_per_s: float = setting(
         25.0,
@@ -154,6 +181,11 @@ class BrainSettings(ServesMetrics):
         "Running pods per minute whose labels and annotations are changed by policies with `applyTo: live`.",
         check=between(1, 6_000),
     )
+    resizes_per_minute: float = setting(
+        30.0,
+        "Running pods per minute that are resized by SizingPolicies, all policies together.",
+        check=between(1, 6_000),
+    )
     history_s: float = setting(
         86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)
     )
@@ -170,9 +202,20 @@ class BrainSettings(ServesMetrics):
     journal_decisions: int = setting(
         100_000, "Mutations that the journal keeps.", check=between(100, 10_000_000)
     )
+    database: str = setting(
+        "",
+        "PostgreSQL with all records, as `postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full`, for"
+        " several brains; empty: an SQLite file in the data directory, for one.",
+        check=database_url,
+    )
+    database_password_file: str = setting(
+        "",
+        "File with the password for PostgreSQL; it is read anew for each connection. Empty: what the"
+        " variable PGPASSWORD says, or none.",
+    )
     database_bytes: int = setting(
         256 << 20,
-        "Largest size of the database file; when it is reached the oldest history makes room.",
+        "Largest size of the file of SQLite; when it is reached the oldest history makes room.",
         check=between(1 << 20, 1 << 40),
     )
     sized_containers: int = setting(
@@ -180,6 +223,80 @@ class BrainSettings(ServesMetrics):
         "Containers whose use is remembered for advice; further ones wait until one of these has not"
         " been reported for an hour.",
         check=between(1, 1_000_000),
+    )
+    advice_cpu_percentile: float = setting(
+        95.0, "Percentile of CPU use that is advised to request.", check=between(1.0, 100.0)
+    )
+    advice_memory_buffer: float = setting(
+        18.0,
+        "Percent above the largest peak of memory that is advised with two weeks of data; with less it is"
+        " more, up to 17 times as much.",
+        check=between(0.0, 1_000.0),
+    )
+    advice_least_cpu_millis: int = setting(
+        10, "The least CPU that is advised, in thousandths of a core.", check=between(1, 1_000_000)
+    )
+    advice_least_memory_mb: int = setting(
+        100,
+        "The least memory that is advised, in units of 1 000 000 bytes.",
+        check=between(1, 1_000_000),
+    )
+    advice_window_days: int = setting(
+        14, "Days of which peaks of memory count.", check=between(1, 14)
+    )
+    history_containers: int = setting(
+        10_000,
+        "Containers of whose use a history is kept; each takes up to 10 KB of memory, and 3 KB more for"
+        " each further figure that is reported. Further ones wait until one of these has not been"
+        " reported for an hour.",
+        check=between(1, 1_000_000),
+    )
+    remote_write: str = setting(
+        "",
+        "Where each minute of history is sent by Prometheus remote write 1.0, like"
+        " `https://prometheus:9090/api/v1/write` or `https://mimir/api/v1/push`; empty: nowhere.",
+        check=web_address,
+    )
+    remote_write_token_file: str = setting(
+        "", "File with the bearer token that it asks for; read each minute."
+    )
+    remote_write_user: str = setting("", "User that it asks for, where it wants a password.")
+    remote_write_password_file: str = setting(
+        "", "File with the password of that user; read each minute."
+    )
+    remote_write_tenant: str = setting(
+        "", "Tenant there (`X-Scope-OrgID`), where it has several.", check=header
+    )
+    remote_write_ca_file: str = setting(
+        "", "PEM file with who signs its certificate; empty: the authorities of the system."
+    )
+    remote_write_certificate_file: str = setting(
+        "", "PEM file with a certificate of ours, where it asks for one."
+    )
+    remote_write_key_file: str = setting("", "PEM file with the key of that certificate.")
+    remote_write_cluster: str = setting(
+        "",
+        "Value of a label `cluster` of all series, where several clusters write there.",
+        check=header,
+    )
+    prometheus: str = setting(
+        "",
+        "Prometheus that is asked for history which is older than the brain's own, like"
+        " `https://prometheus:9090` or `https://mimir/prometheus`; empty: none.",
+        check=web_address,
+    )
+    prometheus_token_file: str = setting(
+        "", "File with the bearer token that it asks for; read each minute."
+    )
+    prometheus_user: str = setting("", "User that it asks for, where it wants a password.")
+    prometheus_password_file: str = setting(
+        "", "File with the password of that user; read each minute."
+    )
+    prometheus_tenant: str = setting(
+        "", "Tenant there (`X-Scope-OrgID`), where it has several.", check=header
+    )
+    prometheus_ca_file: str = setting(
+        "", "PEM file with who signs its certificate; empty: the authorities of the system."
     )
     profiles: int = setting(
         500,

@@ -22,11 +22,11 @@ from nemutator_ctl.settings import CtlSettings
 
 
 def parser(
-    command: str, summary: str, *, output: bool, remote: bool = False
+    command: str, summary: str, *, output: bool, remote: bool = False, wide: bool = False
 ) -> argparse.ArgumentParser:
     """A parser for one command, with `-o` when it has a document to show.
 
-    *remote*: it may ask the brain of a cluster, by `brain()`.
+    *remote*: it may ask the brain of a cluster, by `brain()`. *wide*: its table may have more columns.
     """
     made = argparse.ArgumentParser(
         prog=f"nemutator {command}", description=summary, allow_abbrev=False
@@ -60,7 +60,7 @@ def parser(
             help="authorities that sign for that brain [NEMUTATOR_CTL_BRAIN_CA_FILE]",
         )
     if output:
-        add_output(made)
+        add_output(made, wide=wide)
     return made
 
 
@@ -114,7 +114,13 @@ def directory(arguments: argparse.Namespace) -> DataDirectory:
 def write(document: object, output: str, table: Callable[[], str]) -> None:
     """Write *document* as the option `-o` asks for it: as the *table* for people, or whole."""
     kind = Output(output)
-    sys.stdout.write(table() if kind is Output.TABLE else rendered(document, kind))
+    people = kind is Output.TABLE or kind is Output.WIDE
+    sys.stdout.write(table() if people else rendered(document, kind))
+
+
+def present(**query: str | None) -> dict[str, str]:
+    """The parameters of a query that were given."""
+    return {name: value for name, value in query.items() if value is not None}
 
 
 def content(path: Path) -> bytes:

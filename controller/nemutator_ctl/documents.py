@@ -9,29 +9,34 @@ import enum
 import json
 import math
 import re
-from typing import Any, Literal
+from typing import Any
 
 
 class Output(enum.StrEnum):
     TABLE = "table"
     JSON = "json"
     YAML = "yaml"
+    WIDE = "wide"
+    """A table with more columns; not every command has one."""
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
+def add_output(parser: argparse.ArgumentParser, *, wide: bool = False) -> None:
     """The option `-o`; its value is text, which compares with the members of `Output`."""
+    known = [each.value for each in Output if wide or each is not Output.WIDE]
     parser.add_argument(
         "-o",
         "--output",
-        metavar="|".join(Output),
-        choices=[output.value for output in Output],
+        metavar="|".join(known),
+        choices=known,
         default=Output.TABLE.value,
-        help="table for people (the default), json or yaml for programs",
+        help="table for people (the default)"
+        + (", wide with more columns" if wide else "")
+        + ", json or yaml for programs",
     )
 
 
-def rendered(document: object, output: Literal[Output.JSON, Output.YAML]) -> str:
-    """*document*, made of what JSON has, as text that ends with a newline."""
+def rendered(document: object, output: Output) -> str:
+    """*document*, made of what JSON has, as JSON or YAML that ends with a newline."""
     if output is Output.JSON:
         return json.dumps(document, indent=2) + "\n"
     import yaml

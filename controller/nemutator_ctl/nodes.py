@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nemutator_common.wire import Throughput
+from nemutator_common.wire_activity import FileSystem, NetworkInterface
 
 from nemutator_ctl.answers import Amount, Listing, understood
 
@@ -70,6 +71,8 @@ class MachineFigures:
 class ShownMachine(MachineFigures):
     pressures: ResourceWaits
     throughput: Throughput | None = None
+    file_systems: tuple[FileSystem, ...] = ()
+    interfaces: tuple[NetworkInterface, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +115,25 @@ class NodeSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class _ListedNode:
+    name: str
+    stale: bool
+    age_s: float | None
+    sums: ShownSums | None
+
+
+@dataclass(frozen=True, slots=True)
 class ShownTopology:
     nodes: tuple[ShownNode, ...]
 
 
 def decode_list(document: object) -> tuple[NodeSummary, ...]:
-    """The nodes in *document*, or an `OperatorError` when it is not a list of nodes."""
-    return understood(document, Listing[NodeSummary], "a list of nodes").items
+    """The nodes in *document* that have reported, or an `OperatorError` when it is not a list of nodes."""
+    return tuple(
+        NodeSummary(each.name, each.stale, each.age_s, each.sums)
+        for each in understood(document, Listing[_ListedNode], "a list of nodes").items
+        if each.age_s is not None and each.sums is not None
+    )
 
 
 def decode(document: object) -> tuple[ShownNode, ...]:

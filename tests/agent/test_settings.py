@@ -12,7 +12,7 @@ def resolved(**flags: str) -> ObserveSettings:
 
 def test_the_defaults_need_nothing() -> None:
     settings = resolved()
-    assert (settings.node, settings.brain, settings.interval_s) == ("", "", 3.0)
+    assert (settings.node, settings.brain, settings.snapshot_every_s) == ("", "", 3.0)
 
 
 @pytest.mark.parametrize(
@@ -116,3 +116,10 @@ def test_windows_are_young_and_frequent_where_a_person_waits_for_them() -> None:
     )
     chosen = ObserveSettings(brain="https://brain:8421", window_age_s=5.0, window_every_s=7.0)
     assert chosen.window_pace[:2] == (5.0, 7.0)
+
+
+def test_a_full_node_of_a_cluster_is_looked_at_less_often() -> None:
+    alone, cluster = resolved(), resolved(brain="https://brain.svc:8421")
+    assert (alone.snapshot_every_s, alone.seldom_s) == (3.0, 15.0)
+    assert (cluster.snapshot_every_s, cluster.seldom_s) == (7.5, 60.0)
+    assert resolved(brain="https://brain.svc:8421", interval_s="2").snapshot_every_s == 2.0

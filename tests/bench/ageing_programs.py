@@ -24,6 +24,7 @@ from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.sql import SqlWindows, WindowLimits
 from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.sqlite import open_sqlite
 
 from tests.bench.frame import Result, aim
 from tests.e2e.test_windows import Node
@@ -116,9 +117,8 @@ def _running(kind: str, folder: Path) -> Iterator[int]:
 
 async def _judged(folder: Path, sink: ListSink) -> Mapping[str, AgeingFinding]:
     process = fake_process(clock=SystemClock())
-    database = Database(
-        folder / "brain.db", largest_bytes=1 << 30, make_room=lambda _: 0, process=process
-    )
+    engines = open_sqlite(folder / "brain.db", largest_bytes=1 << 30)
+    database = Database(engines, make_room=lambda _: 0, process=process)
     with contextlib.closing(database):
         store = SqlWindows(database, WindowLimits(seconds=1e9, bytes=1 << 30), process)
         records: Sequence[dict[str, object]] = [msgspec.to_builtins(one) for one in sink.records]

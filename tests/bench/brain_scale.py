@@ -1,9 +1,13 @@
-"""The brain with 150 000 pods on 5 000 nodes: memory, CPU per report, its large answers.
+"""The brain with 15 000, 60 000 and 150 000 pods on 500, 2 000 and 5 000 nodes: memory, CPU per report, its
+large answers.
 
 The real process in cluster mode has one core. The other is for an API server of nothing but bytes
 and for the agents, which keep two TLS connections for each node, one waiting for profile requests
-and one that posts a report of 164 groups and 130 processes with the summaries of a minute, as a
-brain of so many nodes asks for. What one brain can take is found by posting as fast as it answers.
+and one that posts a report of 134 groups and 100 processes with the summaries of a minute, as a
+brain of so many nodes asks for. Reports are made by the agent's own encoder, before each round; a light client
+sends them: the agent's own is aiohttp's, which would need more of the one core that is left than the brain has,
+so that it would be measured in the brain's place. What one brain can take is found by posting as fast as it
+answers.
 
 While all that happens somebody asks /healthz every 20 ms: how long that takes is how long the loop
 was held up by one object.
@@ -12,6 +16,7 @@ was held up by one object.
 import contextlib
 import http.client
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -46,31 +51,50 @@ Figures = dict[str, Any]
 
 
 def bench() -> Result:
-    with tempfile.TemporaryDirectory(prefix="brain-scale-") as name:
-        measured = measure(Path(name))
-    wanted_per_s = shape.NODES / LONGEST_PACE_S
-    advice, page = measured["advice"], measured["topology"]["one_namespace"]
+    measured = {str(nodes): measured_with(nodes) for nodes in shape.SIZES}
+    largest = measured[str(shape.SIZES[-1])]
+    per_s = [
+        round(1e3 / done["cpu_ms_per_report"], 1)
+        for done in largest["rounds"][1:]
+        if done["cpu_ms_per_report"]
+    ]
+    advice, page, agent = largest["advice"], largest["topology"]["one_namespace"], largest["agent"]
     return Result(
         measured=measured,
         aims=(
-            aim("GiB of RssAnon, the most of all moments", measured["most_gib"], "<=", 1.5),
-            aim("connections refused", measured["connect"]["refused"], "<=", 0),
-            aim(
-                f"reports per second, for {shape.NODES} nodes each {LONGEST_PACE_S:.0f} s",
-                measured["rounds"][-1]["per_s"],
-                ">=",
-                round(wanted_per_s, 1),
-            ),
-            aim("reports that were not stored", measured["not_stored"], "<=", 0),
-            aim("containers with advice", advice["items"], ">=", 2 * shape.WORKLOADS),
+            aim("GiB of RssAnon, the most of all moments", largest["most_gib"], "<=", 1.0),
+            aim("connections refused", largest["connect"]["refused"], "<=", 0),
+            aim("reports per second of one core, with real connections and polls",
+                min(done["per_s"] for done in largest["rounds"][1:]), ">=", 500),
+            aim("the same by the CPU time of the brain", min(per_s), ">=", 500),
+            aim("reports that were not stored", largest["not_stored"], "<=", 0),
+            aim("containers with advice", advice["items"], ">=", 2 * WORKLOADS_OF_LARGEST),
+            aim("seconds to the advice of all containers", advice["seconds"], "<=", 1.0),
             aim("ms that the loop was held up while all advice was made",
                 advice["held_up_ms"], "<=", 100),
+            aim("ms to the topology of one namespace", page["seconds"] * 1e3, "<=", 300),
             aim("ms that the loop was held up by the topology of one namespace",
                 page["held_up_ms"], "<=", 100),
             aim("ms that the loop was held up while reports came and everything was kept",
-                measured["keeping"]["held_up_ms"], "<=", 100),
+                largest["keeping"]["held_up_ms"], "<=", 100),
+            aim("ms of an agent's CPU for a report, as a part of that for JSON",
+                round(agent["columns_ms"] / agent["json_ms"], 2), "<=", 1.0),
         ),
     )  # fmt: skip
+
+
+WORKLOADS_OF_LARGEST = 30 * shape.SIZES[-1] // shape.PODS_PER_WORKLOAD
+
+
+def measured_with(nodes: int) -> Figures:
+    """What a cluster of *nodes* needs, measured by a process that knows no other size."""
+    environment = os.environ | {"BRAIN_SCALE_NODES": str(nodes)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.brain_scale"],
+        env=environment, stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    figures: Figures = json.loads(done.stdout)
+    return figures
 
 
 def measure(folder: Path) -> Figures:
@@ -85,13 +109,14 @@ def measure(folder: Path) -> Figures:
             "rss_anon_mib": process.rss_anon_mib(),
         }
         with watcher.watching(), agents(uplink) as told:
+            figures["agent"] = told(do="compare")
             figures["connect"] = told(do="connect") | {"rss_anon_mib": process.rss_anon_mib()}
             rounds = []
             for number in range(3):
                 cpu_s = process.cpu_s()
                 watcher.reset()
                 points = SUMMARIES if number else POINTS
-                done = told(do="report", each=1, of=1, points=points, at_once=24)
+                done = told(do="report", each=1, points=points, at_once=24)
                 reports = sum(done["statuses"].values())
                 done |= {
                     "cpu_ms_per_report": round((process.cpu_s() - cpu_s) * 1e3 / reports, 2),
@@ -112,7 +137,7 @@ def measure(folder: Path) -> Figures:
             watcher.reset()
             cpu_s = process.cpu_s()
             per_s = round(rounds[-1]["per_s"] * 0.6)
-            calm = told(do="report", each=1, of=1, points=SUMMARIES, at_once=24, per_s=per_s,
+            calm = told(do="report", each=1, points=SUMMARIES, at_once=24, per_s=per_s,
                         nodes=min(shape.NODES, int(per_s * KEEPERS_S)))  # fmt: skip
             figures["keeping"] = calm | {
                 "cpu_share": round((process.cpu_s() - cpu_s) / calm["seconds"], 2),
@@ -274,3 +299,8 @@ def agents(uplink: int) -> Iterator[Any]:
 
         yield told
         process.stdin.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="brain-scale-") as name:
+        sys.stdout.write(json.dumps(measure(Path(name))))

@@ -12,18 +12,18 @@ import random
 import ssl
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 import msgspec
 import uvloop
+from nemutator_common.shipping.batches import encode_reports
+from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     REPORTS_PATH,
     Ack,
-    Batch,
-    Envelope,
     Machine,
     Pressure,
     Pressures,
@@ -32,20 +32,22 @@ from nemutator_common.wire import (
     Summary,
     Workload,
 )
+from nemutator_common.wire_columns import COLUMNS_FORM, COLUMNS_TYPE
 
 from tests.bench import brain_scale_shape as shape
-from tests.fakes.reviews import account_token
+from tests.bench.brain_scale_tokens import token_of
 
 UNITS = 40
 HANDSHAKES = 64
 PATIENCE_S = 60.0
 POLL_S = 25
+COMPARED = 50
 
 
-def templates() -> tuple[shape.Template, shape.Template]:
-    """A batch with the report of a node with 30 pods of two containers and a sandbox each, and 40 units;
-    and the summaries of its containers and units."""
-    dice = random.Random(1)
+def report_of(node: int) -> Report:
+    """A node with 30 pods of two containers each, and 40 units; and a summary of each of its containers
+    and units. Agents leave out sandboxes."""
+    dice = random.Random(node)
     pressure = Pressure(1.5, 0.5, 0.0, 0.0)
     pressures = Pressures(cpu=pressure, memory=pressure, io=pressure)
     groups: list[tuple[str, str | None, str | None]] = [
@@ -54,13 +56,14 @@ def templates() -> tuple[shape.Template, shape.Template]:
         ("/kubepods.slice/kubepods-burstable.slice", None, None),
         ("/system.slice", None, None),
     ]
-    for pod in range(shape.PODS // shape.NODES):
-        name = f"kubepods-burstable-pod@@slice{pod}@@.slice"
+    for pod in shape.pods_of(node):
+        uid = shape.uid(pod)
+        name = f"kubepods-burstable-pod{uid.replace('-', '_')}.slice"
         path = f"/kubepods.slice/kubepods-burstable.slice/{name}"
-        groups.append((path, f"@@uid{pod}@@", None))
-        for container in ("c0", "c1", "c2"):
-            hole = f"@@{container}_{pod}@@"
-            groups.append((f"{path}/cri-containerd-{hole}.scope", f"@@uid{pod}@@", hole))
+        groups.append((path, uid, None))
+        for number in range(len(shape.CONTAINERS)):
+            made = shape.container_id(pod, number)
+            groups.append((f"{path}/cri-containerd-{made}.scope", uid, made))
     groups += [(f"/system.slice/unit-{number}.service", None, None) for number in range(UNITS)]
     workloads = tuple(
         Workload(
@@ -115,17 +118,21 @@ def templates() -> tuple[shape.Template, shape.Template]:
         )
         for path, uid, container in holding
     ]
-    report = Report(
-        taken_at=3.5, machine=machine, workloads=workloads, processes=processes, missing=()
+    return Report(
+        taken_at=1.5, machine=machine, workloads=workloads, processes=processes, missing=(),
+        summaries=tuple(summaries),
+    )  # fmt: skip
+
+
+def at(report: Report, now: float, points: int) -> Report:
+    """*report* as it is at *now*, with *points* summaries of each group."""
+    ends = [now - shape.SUMMARY_S * (points - point - 1) for point in range(points)]
+    summaries = tuple(
+        replace(one, from_at=end - shape.SUMMARY_S, to_at=end)
+        for end in ends
+        for one in report.summaries
     )
-    batch = msgspec.to_builtins(Batch("@@node@@", "@@epoch@@", (Envelope(1, report),)))
-    # Numbers are holes only after this: as text they would have quotes.
-    text = shape.compact(batch)
-    text = text.replace('"seq":1,', '"seq":@@seq@@,').replace(":3.5,", ":@@at@@,")
-    text = text.replace('"summaries":[]', '"summaries":[@@summaries@@]')
-    summed = shape.compact(msgspec.to_builtins(summaries))[1:-1]
-    summed = summed.replace(":1.5,", ":@@from@@,").replace(":2.5,", ":@@to@@,")
-    return shape.Template(text), shape.Template(summed)
+    return replace(report, taken_at=now, summaries=summaries)
 
 
 @dataclass(slots=True)
@@ -149,12 +156,14 @@ class Agents:
         self._context = ssl.create_default_context()
         self._context.check_hostname = False
         self._context.verify_mode = ssl.CERT_NONE
-        self._batch, self._summaries = templates()
+        self._reports = [report_of(node) for node in range(shape.NODES)]
+        self._forms = [ReportColumns() for _ in range(shape.NODES)]
         self._polls: dict[int, Connection] = {}
         self._posts: dict[int, Connection] = {}
         self._seqs = [count(1) for _ in range(shape.NODES)]
         self._handshakes = asyncio.Semaphore(HANDSHAKES)
         self._refused = 0
+        self._why = ""
         self._reopened = 0
         self._cut_polls = 0
         self._asked_s = 0.0
@@ -168,6 +177,7 @@ class Agents:
         return {
             "connections": len(self._polls) + len(self._posts),
             "refused": self._refused,
+            "last_refusal": self._why,
             "seconds": round(time.monotonic() - begun, 1),
         }
 
@@ -178,8 +188,14 @@ class Agents:
                     kept[node] = await self._opened()
                     # An agent's first question: how far its reports are stored.
                     query = f"node={shape.node_name(node)}&epoch=e1"
-                    await kept[node].exchange(_request("GET", f"{REPORTS_PATH}?{query}", node))
-                except (OSError, asyncio.IncompleteReadError):
+                    status, answer = await kept[node].exchange(
+                        _request("GET", f"{REPORTS_PATH}?{query}", node)
+                    )
+                    if status != 200:
+                        raise OSError(answer[:200])
+                    self._forms[node].acknowledged(msgspec.json.decode(answer, type=Ack))
+                except (OSError, asyncio.IncompleteReadError) as error:
+                    self._why = str(error)
                     self._refused += 1
                     kept.pop(node, None)
             if node in self._polls:
@@ -221,26 +237,34 @@ class Agents:
         times: list[float] = []
         nodes = range(told.get("nodes", shape.NODES))
         self._reopened = 0
-        queue = iter([(node, number) for number in range(told["each"]) for node in nodes])
+        # Made before: the agents' core makes fewer reports in a second than the brain's takes.
+        cpu_s, sizes = time.process_time(), []
+        bodies: list[tuple[int, bytes]] = []
+        for node in [node for _ in range(told["each"]) for node in nodes]:
+            bodies.append((node, self._body(node, told["points"])))
+            sizes.append(len(bodies[-1][1]))
+        made_ms = (time.process_time() - cpu_s) * 1e3 / len(bodies)
+        queue = iter(bodies)
         begun = time.monotonic()
         pace_s = 1 / told["per_s"] if told.get("per_s") else 0.0
         sent = count()
 
         async def worker() -> None:
-            for node, number in queue:
-                points = told["points"] if number % told["of"] == 0 else 0
+            for node, body in queue:
                 if (early_s := begun + next(sent) * pace_s - time.monotonic()) > 0:
                     await asyncio.sleep(early_s)
-                request = _request("POST", REPORTS_PATH, node, self._body(node, points))
-                at = time.monotonic()
+                request = _request("POST", REPORTS_PATH, node, body)
+                asked_at = time.monotonic()
                 try:
                     code, answer = await self._post(node, request)
                     status = str(code)
                     if code == 200:
-                        self._asked_s = msgspec.json.decode(answer, type=Ack).report_every_s
+                        ack = msgspec.json.decode(answer, type=Ack)
+                        self._forms[node].acknowledged(ack)
+                        self._asked_s = ack.report_every_s
                 except (OSError, asyncio.IncompleteReadError):
                     status = "cut"
-                times.append(time.monotonic() - at)
+                times.append(time.monotonic() - asked_at)
                 statuses[status] = statuses.get(status, 0) + 1
 
         async with asyncio.TaskGroup() as group:
@@ -254,56 +278,55 @@ class Agents:
             "per_s": round(statuses.get("200", 0) / seconds, 1),
             "p50_ms": round(times[len(times) // 2] * 1e3, 1),
             "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 1),
-            "bytes": len(self._batch.fill(self._values(0, 1.0))),
+            "bytes": round(sum(sizes) / len(sizes)),
+            "agent_ms_per_report": round(made_ms, 2),
             "asked_for_one_each_s": self._asked_s,
             "reopened": self._reopened,
             "polls_cut_so_far": self._cut_polls,
         }
 
     def _body(self, node: int, points: int) -> bytes:
-        now = time.time()
-        values = self._values(node, now)
-        summed = []
-        for point in range(points):
-            to_at = now - shape.SUMMARY_S * (points - point - 1)
-            values |= {"from": b"%.3f" % (to_at - shape.SUMMARY_S), "to": b"%.3f" % to_at}
-            summed.append(self._summaries.fill(values))
-        values["summaries"] = b",".join(summed)
-        values["seq"] = b"%d" % next(self._seqs[node])
-        return self._batch.fill(values)
+        form = self._forms[node]
+        record = form.record(at(self._reports[node], time.time(), points))
+        return form.encode(shape.node_name(node), "e1", [(next(self._seqs[node]), record)])
 
-    def _values(self, node: int, now: float) -> dict[str, bytes]:
-        values = {
-            "node": shape.node_name(node).encode(),
-            "epoch": b"e1",
-            "seq": b"1",
-            "at": b"%.3f" % now,
-            "summaries": b"",
-        }
-        for slot, pod in enumerate(shape.pods_of(node)):
-            uid = shape.uid(pod).encode()
-            values[f"uid{slot}"] = uid
-            values[f"slice{slot}"] = uid.replace(b"-", b"_")
-            for container in range(3):
-                values[f"c{container}_{slot}"] = shape.container_id(pod, container).encode()
-        return values
+    async def compare(self, _: dict[str, Any]) -> dict[str, Any]:
+        """What an agent's CPU has to do for a report: columns, and JSON as it was."""
+        report = at(self._reports[0], time.time(), 4)
+        form = ReportColumns()
+        form.acknowledged(Ack("e1", 0, form=COLUMNS_FORM, only_containers=True))
+
+        def columns() -> bytes:
+            return form.encode("n", "e", [(1, form.record(report))])
+
+        def as_json() -> bytes:
+            batch = encode_reports("n", "e", [(1, msgspec.json.encode(report))])
+            return gzip.compress(batch, 1, mtime=0)
+
+        found: dict[str, Any] = {}
+        for name, make in (("columns", columns), ("json", as_json)):
+            begun = time.process_time()
+            sizes = [len(make()) for _ in range(COMPARED)]
+            found[f"{name}_ms"] = round((time.process_time() - begun) * 1e3 / COMPARED, 2)
+            found[f"{name}_bytes"] = sizes[-1]
+        return found
 
 
 def _request(method: str, path: str, node: int, body: bytes = b"") -> bytes:
-    head = (
-        f"{method} {path} HTTP/1.1\r\nHost: brain\r\n"
-        f"Authorization: Bearer {account_token(shape.AGENT, mark=shape.node_name(node))}\r\n"
-    )
+    head = f"{method} {path} HTTP/1.1\r\nHost: brain\r\nAuthorization: Bearer {token_of(node)}\r\n"
     if body:
-        body = gzip.compress(body, 1, mtime=0)
-        head += f"Content-Encoding: gzip\r\nContent-Length: {len(body)}\r\n"
+        head += f"Content-Type: {COLUMNS_TYPE}\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + b"\r\n" + body
 
 
 async def obey(port: int) -> None:
     async with asyncio.TaskGroup() as group:
         agents = Agents(port, group)
-        known = {"connect": agents.connect, "report": agents.report}
+        known = {
+            "connect": agents.connect,
+            "report": agents.report,
+            "compare": agents.compare,
+        }
         while line := await asyncio.to_thread(sys.stdin.readline):
             told = json.loads(line)
             answer = await known[told["do"]](told)

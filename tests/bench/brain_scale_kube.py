@@ -14,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.bench import brain_scale_shape as shape
+from tests.bench.brain_scale_tokens import published
 from tests.fakes.kube.certificates import AuthorityFiles
 
 VERSION = 10_000_000
@@ -30,7 +31,8 @@ MADE: dict[str, tuple[int, Lines]] = {
 
 async def watch(request: web.Request) -> web.StreamResponse:
     plural = request.match_info["plural"]
-    total, lines = MADE[plural]
+    # There is nothing of other kinds.
+    total, lines = MADE.get(plural, (0, shape.pods))
     stream = web.StreamResponse(headers={"Content-Type": "application/json"})
     await stream.prepare(request)
     if request.query.get("sendInitialEvents"):
@@ -61,6 +63,14 @@ async def review(request: web.Request) -> web.Response:
     return web.json_response({"status": status}, status=201)
 
 
+async def discovery(_: web.Request) -> web.Response:
+    return web.Response(body=published().discovery)
+
+
+async def signing_keys(_: web.Request) -> web.Response:
+    return web.Response(body=published().keys)
+
+
 class Kept:
     """The few Secrets and ConfigMaps of our own installation."""
 
@@ -88,6 +98,8 @@ async def serve(folder: Path) -> None:
         [
             web.get("/{group:api/v1|apis/apps/v1|apis/batch/v1}/{plural}", watch),
             web.post("/apis/authentication.k8s.io/v1/tokenreviews", review),
+            web.get("/.well-known/openid-configuration", discovery),
+            web.get("/openid/v1/jwks", signing_keys),
             web.post(own, kept.create),
             web.get(own + "/{name}", kept.get),
             web.get(webhooks, kept.get),

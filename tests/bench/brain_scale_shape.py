@@ -5,12 +5,16 @@ a word between them, and neither keeps 150 000 pods.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-NODES = 5_000
-PODS = 150_000
+SIZES = (500, 2_000, 5_000)
+"""Nodes of the clusters that are measured, so that the growth is seen."""
+NODES = int(os.environ.get("BRAIN_SCALE_NODES", SIZES[-1]))
+"""Each size is measured by processes of its own."""
+PODS = 30 * NODES
 PODS_PER_WORKLOAD = 15
 WORKLOADS = PODS // PODS_PER_WORKLOAD
 NAMESPACES = 300

@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -43,28 +43,37 @@ Figures = dict[str, Any]
 
 
 def admission(
-    program: Path, policies: Mapping[str, Any] = reviews.POLICIES
+    program: Path,
+    policies: Mapping[str, Any] = reviews.POLICIES,
+    cases: Mapping[str, tuple[str, str]] = VARIED,
 ) -> tuple[Figures, Figures]:
     """Ours, and the peer's, which sets the labels that a policy sets, and keeps a record as ours does."""
     with tempfile.TemporaryDirectory(prefix="first-light-") as folder:
-        return asyncio.run(_both(program, Path(folder), policies))
+        return asyncio.run(_both(program, Path(folder), policies, cases))
+
+
+def written_files(folder: Path, namespaces: Iterable[str]) -> None:
+    """The questions about pods in *namespaces*, and a certificate for loopback with its authority."""
+    AuthorityFiles(folder).server_context()
+    for namespace in namespaces:
+        (folder / f"{namespace}.json").write_bytes(reviews.body(namespace))
 
 
 async def _both(
-    program: Path, folder: Path, policies: Mapping[str, Any]
+    program: Path, folder: Path, policies: Mapping[str, Any], cases: Mapping[str, tuple[str, str]]
 ) -> tuple[Figures, Figures]:
-    authority = AuthorityFiles(folder)
-    authority.server_context()  # writes the files of a certificate for loopback
-    for namespace in CASES.values():
-        (folder / f"{namespace}.json").write_bytes(reviews.body(namespace))
+    written_files(folder, (namespace for namespace, _ in cases.values()))
     async with FakeKube() as kube:
         await _fill(kube, policies)
         with ExitStack() as stack:
-            address, process = await _admission(stack, kube, folder)
+            address, process = admission_started(
+                stack, folder, kube.token, kube.authority.pem, kube.port
+            )
+            await asyncio.to_thread(process.wait_ready, folder / "data" / f"{names.ADMISSION}.sock")
             ours: Figures = {"idle_mib": process.rss_anon_mib()}
-            for case, (namespace, varied) in VARIED.items():
+            for case, (namespace, varied) in cases.items():
                 url = f"https://{address}/mutate"
-                ours[case] = await _asked(program, folder, url, namespace, varied)
+                ours[case] = await asked(program, folder, url, namespace, varied)
                 ours[case] |= await _thinking(process, folder, program, url, namespace, varied)
             ours["busy_mib"] = process.rss_anon_mib()
     with running(
@@ -77,17 +86,21 @@ async def _both(
         await asyncio.to_thread(
             until, lambda: b"\n" in peer.log.read_bytes(), "it listens", within_s=20
         )
-        url = f"https://{peer.log.read_text().split()[0]}/"
-        theirs = await _asked(program, folder, url, *VARIED["labels"])
+        question = program, folder, f"https://{peer.log.read_text().split()[0]}/", *cases["labels"]
+        theirs = await asked(*question)
+        theirs["cpu_ms"] = await cpu_per_answer(peer, *question)
         theirs["busy_mib"] = peer.rss_anon_mib()
     return ours, theirs
 
 
-async def _admission(stack: ExitStack, kube: FakeKube, folder: Path) -> tuple[str, Process]:
+def admission_started(
+    stack: ExitStack, folder: Path, token: str, authority: bytes, port: int
+) -> tuple[str, Process]:
+    """Address and process, as a client of the API server at *port*; it may not be ready yet."""
     account = folder / "account"
     account.mkdir()
-    (account / "token").write_text(kube.token)
-    (account / "ca.crt").write_bytes(kube.authority.pem)
+    (account / "token").write_text(token)
+    (account / "ca.crt").write_bytes(authority)
     address = f"127.0.0.1:{free_port()}"
     process = stack.enter_context(
         started(
@@ -100,11 +113,10 @@ async def _admission(stack: ExitStack, kube: FakeKube, folder: Path) -> tuple[st
             cpu=ANSWERING_CPU,
             environment={
                 "KUBERNETES_SERVICE_HOST": "127.0.0.1",
-                "KUBERNETES_SERVICE_PORT_HTTPS": str(kube.port),
+                "KUBERNETES_SERVICE_PORT_HTTPS": str(port),
             },
         )
     )  # fmt: skip
-    await asyncio.to_thread(process.wait_ready, folder / "data" / "admission.sock")
     return address, process
 
 
@@ -131,7 +143,7 @@ async def _fill(kube: FakeKube, policies: Mapping[str, Any]) -> None:
                     assert answer.status == 201, await answer.text()
 
 
-async def _asked(program: Path, folder: Path, url: str, namespace: str, varied: str) -> Figures:
+async def asked(program: Path, folder: Path, url: str, namespace: str, varied: str) -> Figures:
     """As fast as possible, then at the rate at which the 99th percentile is wanted."""
     fast = await _ask(program, folder, url, namespace, varied, "-connections=8")
     steady = await _ask(program, folder, url, namespace, varied, f"-rate={RATE}")
@@ -150,13 +162,22 @@ async def _thinking(
     """CPU time of the process for an answer, and how long its decision takes, by its own metric."""
     socket = folder / "data" / f"{names.ADMISSION}.sock"
     metric = names.ADMISSION_SECONDS.name
-    before = process.cpu_s(), counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
+    before = counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
+    cpu_ms = await cpu_per_answer(process, program, folder, url, namespace, varied)
+    after = counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
+    decision_ms = round((after[0] - before[0]) / (after[1] - before[1]) * 1e3, 3)
+    return {"cpu_ms": cpu_ms, "decision_ms": decision_ms}
+
+
+async def cpu_per_answer(
+    process: Process, program: Path, folder: Path, url: str, namespace: str, varied: str
+) -> float:
+    """CPU time of *process* for an answer, in milliseconds, asked over one connection."""
+    before = process.cpu_s()
     one = await _ask(program, folder, url, namespace, varied, "-connections=1")
-    after = process.cpu_s(), counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
-    return {
-        "cpu_ms": round((after[0] - before[0]) / one["answers"] * 1e3, 3),
-        "decision_ms": round((after[1] - before[1]) / (after[2] - before[2]) * 1e3, 3),
-    }
+    used: float = process.cpu_s() - before
+    answers: int = one["answers"]
+    return round(used / answers * 1e3, 3)
 
 
 async def _ask(

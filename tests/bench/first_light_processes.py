@@ -41,6 +41,15 @@ class Process:
         """Used so far; with what children have used that have ended."""
         return sum(_while_it_runs(_cpu_s, pid) for pid in self.family)
 
+    def run_s(self) -> float:
+        """The time for which threads of its own have run that run now, by the scheduler's account, which is finer
+        than ticks. Threads that end take theirs along."""
+        total = 0
+        for task in Path(f"/proc/{self.popen.pid}/task").glob("*"):
+            with contextlib.suppress(OSError):
+                total += int((task / "schedstat").read_text().split()[0])
+        return total / 1e9
+
     def bpf(self) -> "Bpf":
         return bpf_of(self.popen.pid)
 

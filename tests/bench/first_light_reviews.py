@@ -6,17 +6,21 @@ from typing import Any
 
 from tests.fakes.admission_reviews import review
 
-OPTED_IN, PLAIN, UNTOUCHED = "shop", "labelled", "other"
-"""Namespaces: all policies and injection; one policy with two labels; nothing to do."""
+OPTED_IN, PLAIN, UNTOUCHED, SIZED = "shop", "labelled", "other", "sized"
+"""Namespaces: all policies and injection; one policy with two labels; nothing to do; what VPA does."""
 
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     OPTED_IN: {"team": "shop", "nemutator.io/inject": "enabled"},
     PLAIN: {"team": "plain"},
     UNTOUCHED: {"team": "other"},
+    SIZED: {"team": "sized"},
 }
 
 LABELS = {"cost-centre": "4711", "team": "payments"}
 """What the policy for `PLAIN` sets, and the peer too."""
+
+REQUESTS = {"cpu": "120m", "memory": "200Mi"}
+"""What each container is given in `SIZED`, by our policy and by VPA's recommendation."""
 
 RANDOM, REVISION = "x7k2p", "7d9c5b8f6d"
 """What differs between pods of one workload, and between those of two revisions of it."""

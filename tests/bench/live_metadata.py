@@ -16,6 +16,7 @@ from nemutator_controller.following.following import CHECK_S, LiveMetadata
 from nemutator_controller.following.records import FollowedObject
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.store import Store
+from nemutator_controller.kube.workload_objects import WatchedWorkload
 
 from tests.bench.brain_scale_shape import PODS, WORKLOADS, pods, replica_sets
 from tests.bench.frame import Result, aim
@@ -23,6 +24,7 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.followed_pods import (
     MemoryFollowedObjects,
     MemoryFollowingJournal,
+    MemoryLivePolicies,
     MemoryRules,
     live,
 )
@@ -61,7 +63,13 @@ async def _bench() -> Result:
     specs = {f"p{number}": live(team="a") | elsewhere for number in range(1, POLICIES)}
     rules = MemoryRules(p0=live(team="a") | none, **specs)
     following = LiveMetadata(
-        seen, rules, MemoryFollowingJournal(), fake_process(clock=clock), str, per_minute=60
+        seen,
+        rules,
+        MemoryFollowingJournal(),
+        MemoryLivePolicies(),
+        fake_process(clock=clock),
+        str,
+        per_minute=60,
     )
     checks: list[float] = []
     async with asyncio.timeout(600), asyncio.TaskGroup() as tasks:
@@ -102,5 +110,5 @@ def _cluster() -> ClusterSnapshot:
     owners: Store[Object] = Store({})
     for text in replica_sets(0, WORKLOADS):
         owners.put(msgspec.json.decode(text, type=Object))
-    jobs: Store[Object] = Store({})
+    jobs: Store[WatchedWorkload] = Store({})
     return ClusterSnapshot(seen.snapshot(), owners.snapshot(), jobs.snapshot())

@@ -271,7 +271,7 @@ def _groups() -> Iterator[_Groups]:
     found = version_1 or version_2
     assert found is not None
     hierarchy = Path("/sys/fs/cgroup", "memory" if version_1 else "")
-    path = f"{found[1].rstrip('/')}/secrets-bench-{os.getpid()}"
+    path = f"{found[1].rstrip('/')}/secrets-bench-{uuid.uuid4()}"
     folder = hierarchy / path.lstrip("/") / "kubepods"
     folder.mkdir(parents=True)
     try:

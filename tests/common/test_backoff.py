@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.backoff import Backoff
+from nemutator_common.backoff import Backoff, spread_s
 
 BACKOFF = Backoff(first_s=0.8, longest_s=30.0)
 rolls = st.floats(0, 1, exclude_max=True)
@@ -31,3 +31,17 @@ def test_steps_double_until_the_cap() -> None:
 def test_the_roll_spreads_over_the_upper_half_of_the_step() -> None:
     assert BACKOFF.delay_s(1, roll=0.0) == 0.4
     assert BACKOFF.delay_s(1, roll=0.5) == pytest.approx(0.6)
+
+
+@given(st.integers(1, 10**9), rolls)
+def test_thousands_of_clients_spread_over_almost_the_whole_step(failures: int, roll: float) -> None:
+    spread = Backoff(first_s=0.8, longest_s=30.0, fixed=0.1)
+    step = spread.delay_s(failures, roll=0.0) / 0.1
+    assert spread.delay_s(failures, roll=roll) == pytest.approx(step * (0.1 + 0.9 * roll))
+
+
+@given(st.floats(0, 60), rolls)
+def test_whoever_is_asked_to_come_later_comes_neither_earlier_nor_with_all_others(
+    asked_s: float, roll: float
+) -> None:
+    assert asked_s <= spread_s(asked_s, roll=roll) <= 2 * asked_s

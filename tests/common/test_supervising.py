@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Callable, Coroutine
 
 import pytest
@@ -240,3 +241,30 @@ def test_two_tasks_cannot_have_one_name() -> None:
     supervisor.add("sampler", returns)
     with pytest.raises(ValueError, match="sampler"):
         supervisor.add("sampler", returns)
+
+
+async def test_together_all_are_cancelled_at_once_and_share_the_time() -> None:
+    supervisor, stop, over = (
+        Supervisor(stop_s=0.05, together=True),
+        asyncio.Event(),
+        asyncio.Event(),
+    )
+    begun: list[str] = []
+    cancelled: set[str] = set()
+
+    async def stubborn(name: str) -> None:
+        begun.append(name)
+        if len(begun) == 2:
+            stop.set()
+        while not over.is_set():
+            try:
+                await over.wait()
+            except asyncio.CancelledError:
+                cancelled.add(name)
+
+    for name in ("first", "second"):
+        supervisor.add(name, functools.partial(stubborn, name))
+    with pytest.raises(HungTasksError) as hung:
+        await supervisor.run(stop)
+    assert set(hung.value.names) == cancelled == {"first", "second"}
+    over.set()

@@ -5,7 +5,6 @@ comes back is applied, and the pod stored, so that the brain sees it.
 """
 
 import asyncio
-import base64
 import contextlib
 import json
 import os
@@ -14,6 +13,7 @@ import re
 import ssl
 import subprocess
 import sys
+import time
 import uuid
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterator
@@ -31,9 +31,12 @@ from nemutator_ctl.local_api import LocalApi
 
 from tests.bench import first_light_reviews as reviews
 from tests.fakes.admission_reviews import NoAnswerError, review, verified
+from tests.fakes.issuers import claims
+from tests.fakes.issuers import token as signed_token
 from tests.fakes.kube import kinds
 from tests.fakes.kube.certificates import AuthorityFiles
 from tests.fakes.kube.patching import json_patch
+from tests.fakes.kube.paths import SIGNER
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.pod_sockets import call
 from tests.testbed.running.ports import LOOPBACK, free_port
@@ -46,6 +49,8 @@ ANSWER_S = 10.0
 """The webhook's own deadlines are shorter; an API server's is 2 s, which a busy machine takes to wake up."""
 MOST_PODS = 500
 PAGE = 1_000
+TOKEN_S = 24 * 3600
+"""Longer than any drill: nobody writes a new one."""
 NAMESPACE = "nemutator"
 CHANGED = (reviews.OPTED_IN, reviews.PLAIN)
 """The namespaces of which each pod has to be changed."""
@@ -299,11 +304,12 @@ def _admission(
     kube: FakeKube, folder: Path, name: str, port: int, brain_port: int
 ) -> DrilledProcess:
     user = account(NAMESPACE, "nemutator-admission")
-    claims = {"sub": user, "aud": [str(BRAIN_AUDIENCE)], "pod": name}
-    payload = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    bound = {"namespace": NAMESPACE, "pod": {"name": name, "uid": f"uid-of-{name}"}}
+    # The brain reads the cluster's keys, and knows nobody whose token they have not signed.
+    said = claims(now=time.time(), sub=user, exp=int(time.time()) + TOKEN_S)
     token = kube.access.add_token(
         user,
-        token=f"e30.{payload}.e30",
+        token=signed_token(SIGNER.keys[0], said | {"kubernetes.io": bound}),
         audiences=(str(BRAIN_AUDIENCE),),
         extra={POD_CLAIM: [name]},
     )

@@ -87,9 +87,9 @@ def test_what_runs_here_gets_a_reason_first_and_a_provisional_value_then(tmp_pat
         assert 8 <= found["points"] < 100
         # It spins: at most one core, and much of it unless the machine is very busy.
         assert 100 <= int(found["requests"]["cpu"].removesuffix("m")) <= 1200
-        assert 170 <= int(found["limits"]["memory"].removesuffix("M")) <= 400
-        assert found["requests"]["memory"] == found["limits"]["memory"]
-        assert found["limits"]["cpu"] is None
+        # Four times its peak, because a minute is no day; that is why there is no limit.
+        assert 600 <= int(found["requests"]["memory"].removesuffix("M")) <= 1_400
+        assert found["limits"] == {"cpu": None, "memory": None}
         shown = up.run("advise", "-n", NAME)
         assert shown.code == 0, shown.stderr
         print(shown.stdout)

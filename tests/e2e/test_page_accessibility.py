@@ -10,6 +10,7 @@ from tests.fakes.console_lists import (
     ageing,
     grant,
     lease,
+    missed,
     mutation,
     profile,
     profile_target,
@@ -28,6 +29,7 @@ LISTS = {
         mutation(id="m3", mode="preview"),
         mutation(id="m4", state="partly"),
     ],
+    "/api/v1/missed-pods": [missed(), missed(uid="u2", result="evicted", policies=[])],
     "/api/v1/advice": [advice(), advice(container="b", state="provisional", reason="3 points")],
     "/api/v1/ageing": [
         ageing(),
@@ -40,6 +42,9 @@ LISTS = {
     "/api/v1/leases": [lease(), lease(role="other", state="lost")],
     "/api/v1/grants": [grant(), grant(result="denied", reason="Vault denies it")],
 }
+
+
+VIEWS = ["profiles", "mutations", "missed-pods", "advice", "ageing", "leases", "grants"]
 
 
 @pytest.fixture
@@ -75,7 +80,7 @@ def test_the_list_of_nodes(page: Page, brain: FakeBrain) -> None:
     assert complaints(page) == []
 
 
-@pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "ageing", "leases", "grants"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_a_list_and_an_empty_one(page: Page, brain: FakeBrain, view: str) -> None:
     page.goto(f"{ORIGIN}/#{view}")
     expect(page.locator("#list-rows tr")).to_have_count(len(LISTS[f"/api/v1/{view}"]))

@@ -13,6 +13,7 @@ from tests.fakes.console_lists import (
     ageing,
     grant,
     lease,
+    missed,
     mutation,
     profile,
     profile_target,
@@ -258,6 +259,21 @@ def test_what_was_reversed_or_only_previewed_cannot_be_taken_back(
     expect(rows.get_by_role("button")).to_have_count(0)
 
 
+def test_a_missed_pod_says_why_and_what_was_done(page: Page, brain: FakeBrain) -> None:
+    evicted = missed(uid="u2", name=EVIL, since=None, policies=[], result="evicted")
+    brain.lists["/api/v1/missed-pods"] = [missed(), evicted]
+    rows = shown(page, "missed-pods")
+    cells = rows.nth(0).locator("td")
+    expect(cells).to_have_text(
+        ["shop/api-0", "told", "5 min ago", "teams", "it runs without the policies teams"]
+    )
+    expect(cells.nth(0)).to_have_attribute("title", "Deployment api")
+    said = ["shop/<img src=x onerror=alert(1)>\\u{202e}evil", "evicted", "—", "—"]
+    expect(rows.nth(1).locator("td")).to_have_text([*said, "it runs without the policies teams"])
+    page.locator("#list-filter").fill("told")
+    expect(rows).to_have_count(1)
+
+
 def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain: FakeBrain) -> None:
     brain.lists["/api/v1/ageing"] = [ageing(), ageing(id="w2", sites=[], stack=[], points=[])]
     rows = shown(page, "ageing")
@@ -338,7 +354,9 @@ def test_a_rotation_is_seen_with_all_that_followed_it(page: Page, brain: FakeBra
     expect(rows.first).to_contain_text("granted")
 
 
-@pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "leases", "grants"])
+@pytest.mark.parametrize(
+    "view", ["profiles", "mutations", "missed-pods", "advice", "leases", "grants"]
+)
 def test_an_empty_list_says_what_would_be_there(page: Page, brain: FakeBrain, view: str) -> None:
     expect(shown(page, view)).to_have_count(0)
     expect(page.locator("#list-empty")).not_to_be_empty()

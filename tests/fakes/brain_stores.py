@@ -9,7 +9,7 @@ from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.database.failures import Reason, StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.progress import Stored, new_records, new_reports
-from nemutator_controller.usage.history import Point, Series, point_of
+from nemutator_controller.usage.history import MachineSeries, Point, point_of
 
 
 class Failing:
@@ -70,12 +70,12 @@ class MemoryHistory(Failing):
     def __init__(self, points: dict[str, dict[float, Point]]) -> None:
         self._points = points
 
-    async def series(self, node: str, *, since: float) -> Series | None:
+    async def series(self, node: str, *, since: float) -> MachineSeries | None:
         self._work()
         if node not in self._points:
             return None
         found = (point for at, point in sorted(self._points[node].items()) if at >= since)
-        return Series(node, None, tuple(found))
+        return MachineSeries(node, None, tuple(found))
 
     async def drop_before(self, moment: float, *, most: int) -> int:
         self._work()
@@ -107,9 +107,9 @@ class MemoryLatest(Failing):
         self.saved: list[str] = []
         self.steps: list[int] = []
 
-    async def load(self) -> Sequence[ReportedNode]:
+    async def load(self, *, seen_since: float = 0.0) -> Sequence[ReportedNode]:
         self._work()
-        return list(self.nodes.values())
+        return [node for node in self.nodes.values() if node.seen_at >= seen_since]
 
     async def save(self, nodes: Sequence[ReportedNode]) -> None:
         self._work()

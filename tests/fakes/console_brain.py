@@ -95,6 +95,24 @@ def node(**changed: Any) -> Json:
                 "network_received": 1572864.0,
                 "network_sent": None,
             },
+            "file_systems": [
+                {
+                    "path": "/",
+                    "device": "/dev/sda1",
+                    "kind": "ext4",
+                    "total_bytes": 40 << 30,
+                    "used_bytes": 36 << 30,
+                }
+            ],
+            "interfaces": [
+                {
+                    "name": "eth0",
+                    "is_up": True,
+                    "megabits": 1000,
+                    "traffic": {"received": 2048.0, "sent": 0.0, "drops": 0.0, "errors": None},
+                }
+            ],
+            "temperatures": [{"sensor": "core 0", "celsius": 51.4}],
         },
         "workloads": [
             workload("/", "root", cpu_cores=0.84, memory_bytes=3 << 30),
@@ -156,7 +174,17 @@ def listed(shown: Json) -> Json:
     wanted = ("kernel", "cpus", "cpu_cores", "memory_bytes", "memory_used_bytes")
     counted = {what: len(shown[what]) for what in ("workloads", "processes", "missing")}
     sums = {what: machine[what] for what in wanted} | {"waiting": waiting} | counted
-    return {what: shown[what] for what in ("name", "seen_at", "age_s", "stale")} | {"sums": sums}
+    whole = {"cpu_cores": float(machine["cpus"]), "memory_bytes": machine["memory_bytes"]}
+    return {what: shown[what] for what in ("name", "seen_at", "age_s", "stale")} | {
+        "sums": sums,
+        "ready": None,
+        "unschedulable": False,
+        "allocatable": whole,
+        "requested": {"cpu_cores": 0.0, "memory_bytes": 0},
+        "used": {"cpu_cores": machine["cpu_cores"], "memory_bytes": machine["memory_used_bytes"]},
+        "pods": {"count": 0, "ready": 0, "pending": 0, "unscheduled": 0},
+        "most_pods": None,
+    }
 
 
 def points(count: int, step_s: float = 3.0, until: float = 1_760_003_600.0) -> list[Json]:
@@ -189,6 +217,10 @@ class FakeBrain:
     """With what they were asked for."""
     lists: dict[str, list[Json]] = field(default_factory=dict)
     """By path: the items of a list."""
+    remaining: int = 0
+    """How many items more there are than those of a list."""
+    documents: dict[str, Json] = field(default_factory=dict)
+    """By path: what is no list of items."""
     paused: list[Json] = field(default_factory=list)
     """Nodes that look at nothing unasked."""
     posted: list[tuple[str, Any]] = field(default_factory=list)
@@ -228,6 +260,8 @@ class FakeBrain:
             route.fulfill(status=self.status, json=self.refusal)
         elif path in self.refused:
             route.fulfill(status=403, json=self.refusal)
+        elif path in self.documents:
+            route.fulfill(headers=headers, json=self.documents[path])
         elif path == "/api/v1/nodes":
             items = [listed(shown) for shown in self.nodes]
             route.fulfill(
@@ -245,7 +279,10 @@ class FakeBrain:
             route.fulfill(headers=headers, json={"node": name, "points": self.points})
         else:
             items = copy.deepcopy(self.lists.get(path, []))
-            route.fulfill(headers=headers, json={"items": items, "paused": self.paused})
+            route.fulfill(
+                headers=headers,
+                json={"items": items, "paused": self.paused, "remaining": self.remaining},
+            )
 
     def _answer_post(self, route: Route) -> None:
         parts = urlsplit(route.request.url)

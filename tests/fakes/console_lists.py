@@ -63,6 +63,24 @@ def mutation(**changed: Any) -> Json:
     }
 
 
+def missed(**changed: Any) -> Json:
+    return {
+        "namespace": "shop",
+        "name": "api-0",
+        "uid": "u1",
+        "ownerKind": "Deployment",
+        "ownerName": "api",
+        "created": "2026-01-01T00:00:00Z",
+        "since": time.time() - 300,
+        "noticed": time.time() - 290,
+        "policies": ["teams"],
+        "required": False,
+        "result": "told",
+        "why": "it runs without the policies teams",
+        **changed,
+    }
+
+
 def advice(**changed: Any) -> Json:
     return {
         "namespace": "shop",

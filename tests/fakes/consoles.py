@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from nemutator_common.wire import Envelope
 from nemutator_controller.app.console import cluster_console
 from nemutator_controller.cluster.endpoint import TopologyApi
 from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.inventory.endpoint import InventoryApi
+from nemutator_controller.inventory.model import ContainerName, UseLevels
+from nemutator_controller.inventory.taking import CountedMachine
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.endpoint import MutationsApi
 from nemutator_controller.journal.rolling_back import RollingBack
@@ -41,6 +44,13 @@ class StandingConsole:
         return f"https://localhost:{self.port}"
 
 
+class NoLevels:
+    """The `KnownLevels` of a brain that has just begun."""
+
+    async def now(self) -> Mapping[ContainerName, UseLevels]:
+        return {}
+
+
 @contextlib.asynccontextmanager
 async def standing_console(folder: Path) -> AsyncIterator[StandingConsole]:
     """With one node, and one mutation "d1" of one pod; nobody may anything yet."""
@@ -65,7 +75,15 @@ async def standing_console(folder: Path) -> AsyncIterator[StandingConsole]:
     nodes.see("edge-1", "epoch", Envelope(1, report(clock.now())), now=clock.now())
     process = fake_process(clock=clock, meter=meter)
     settings = BrainSettings(cluster_console="127.0.0.1:0")
+    inventory = InventoryApi(
+        CountedMachine(nodes, NoLevels(), asyncio.to_thread, clock),
+        nodes.all,
+        lambda: 15,
+        in_cluster=False,
+        process=process,
+    )
     routes = [
+        *inventory.routes(),
         *TopologyApi(nodes, stale_after_s=lambda: 15, process=fake_process(clock=clock)).routes(),
         *MutationsApi(journal, rolling_back, process=fake_process(meter=meter)).routes(),
     ]

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from nemutator_common.readiness import Readiness
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.engines import Engines
+from nemutator_controller.database.postgres import Server, open_postgres
+from nemutator_controller.database.sqlite import open_sqlite
 from nemutator_controller.usage.sql import make_room
 
 from tests.fakes.meters import MemoryMeter
@@ -22,9 +25,26 @@ def opened(
     meter: MemoryMeter | None = None,
     readiness: Readiness | None = None,
 ) -> Iterator[Database]:
+    engines = open_sqlite(path, largest_bytes=largest_bytes)
+    with _used(engines, meter=meter, readiness=readiness) as database:
+        yield database
+
+
+@contextlib.contextmanager
+def opened_on(
+    server: Server, *, meter: MemoryMeter | None = None, readiness: Readiness | None = None
+) -> Iterator[Database]:
+    """On PostgreSQL. Two of the same *server* are two brains."""
+    with _used(open_postgres(server), meter=meter, readiness=readiness) as database:
+        yield database
+
+
+@contextlib.contextmanager
+def _used(
+    engines: Engines, *, meter: MemoryMeter | None, readiness: Readiness | None
+) -> Iterator[Database]:
     database = Database(
-        path,
-        largest_bytes=largest_bytes,
+        engines,
         make_room=make_room,
         process=fake_process(meter=meter or MemoryMeter(), readiness=readiness or Readiness()),
     )

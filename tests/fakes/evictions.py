@@ -143,10 +143,14 @@ class MemoryPods:
         self.notes: list[str] = []
         self.failures: dict[str, Exception] = {}
 
-    async def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
+    async def now(self) -> Sequence[EvictablePod] | None:
+        return None if self.pods is None else list(self.pods)
+
+    async def together(self, uids: Collection[str]) -> Sequence[EvictablePod] | None:
         if self.pods is None:
             return None
-        return [each for each in self.pods if namespaces is None or each.namespace in namespaces]
+        workloads = {each.workload for each in self.pods if each.uid in uids}
+        return [each for each in self.pods if each.uid in uids or each.workload in workloads]
 
     async def evict(self, pod: EvictablePod) -> None:
         if (failure := self.failures.get(pod.name)) is not None:

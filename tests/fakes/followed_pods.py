@@ -8,6 +8,7 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.following.missed import MissedPod
 from nemutator_controller.following.records import (
     FollowedObject,
     ObjectChangedError,
@@ -15,7 +16,7 @@ from nemutator_controller.following.records import (
 )
 from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
-from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 Json = dict[str, Any]
@@ -147,6 +148,9 @@ class MemoryRules:
     def know(self, **tokens: str) -> None:
         self._tokens = (repr(tokens), KnownTokens(tokens))
 
+    def know_no_tokens_yet(self) -> None:
+        self._tokens = ("", KnownTokens({}, NOT_READ))
+
     @property
     def tokens(self) -> tuple[str, KnownTokens | None]:
         return self._tokens
@@ -173,6 +177,22 @@ class MemoryFollowingJournal:
 
     async def tombstones(self) -> Sequence[Tombstone]:
         return self.stones
+
+
+class MemoryLivePolicies:
+    """A `RememberedPolicies`."""
+
+    def __init__(self) -> None:
+        self.kept: Mapping[str, float] = {}
+        self.is_away = False
+
+    async def all(self) -> Mapping[str, float]:
+        return dict(self.kept)
+
+    async def replace(self, remembered: Mapping[str, float]) -> None:
+        if self.is_away:
+            raise StoreUnavailableError("full")
+        self.kept = dict(remembered)
 
 
 def live(**labels: str) -> Json:
@@ -208,3 +228,16 @@ class MemoryMissedEvictions:
         if self.takes:
             self.asked.append(str(pod))
         return self.takes
+
+
+def missed_pod(
+    name: str = "web-1",
+    *,
+    namespace: str = "shop",
+    created: str = "2023-11-14T22:13:20Z",
+    **changed: Any,
+) -> MissedPod:
+    subject = pod_subject(namespace, name, f"u-{namespace}-{name}")
+    pod = FollowedObject(subject=subject, version="1", stamp="", labels={}, created=created)
+    said: Json = {"policies": ("team",), "is_required": False, "noticed_at": 1_700_000_003.0}
+    return MissedPod(pod=pod, **said | changed)

@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from nemutator_controller.cluster.pods import ClusterSnapshot, by_uid
+from nemutator_controller.cluster.pods import (
+    CONTROLLER,
+    NAMESPACE,
+    ClusterSnapshot,
+    by_controller,
+    by_namespace,
+    by_uid,
+)
 from nemutator_controller.kube.objects import (
     Container,
     ContainerStatus,
@@ -63,7 +70,7 @@ def picture(
 
 
 def _held(*objects: Any) -> Any:
-    store: Store[Any] = Store({"uid": by_uid})
+    store: Store[Any] = Store({"uid": by_uid, NAMESPACE: by_namespace, CONTROLLER: by_controller})
     for one in objects:
         store.put(one)
     return store.snapshot()

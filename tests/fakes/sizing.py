@@ -3,8 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from nemutator_controller.sizing.keys import ContainerKey, Requested
+import numpy as np
+from nemutator_common.wire import Summary
+from nemutator_controller.ingest.usage_points import Series
+from nemutator_controller.sizing.keys import ByPath, ContainerKey, Requested, replicas
 from nemutator_controller.sizing.packed_rows import SavedUsage
+from nemutator_controller.sizing.samples import UsageSamples
+from nemutator_controller.sizing.usages import Learned, Usages
 
 from tests.fakes.brain_stores import Failing
 
@@ -47,3 +52,39 @@ class MemoryUsages(Failing):
         self.kept |= kept
         for key in gone:
             self.kept.pop(key, None)
+
+
+def learn(
+    usages: Usages,
+    samples: Iterable[tuple[ContainerKey, Summary]],
+    *,
+    now: float,
+    requested: float = 0.0,
+) -> Learned:
+    """Have *usages* learn *samples*, each of which says whose it is: each pod is a replica, or each path."""
+    keys: dict[ContainerKey, int] = {}
+    of, rows, numbers = [], [], []
+    for key, one in samples:
+        of.append(keys.setdefault(key, len(keys)))
+        found = replica_of("n1", Series(one.path, one.pod_uid, one.container_id, one.program))
+        numbers.append(found.number if found else 0)
+        further = [np.nan if f is None else f for f in (one.throttled, one.oom_kills)]
+        rows.append([one.from_at, one.to_at, one.cpu_cores, one.memory_bytes, *further])
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
+    from_at, to_at, cpu_cores, memory_bytes, throttled, kills = columns
+    taken = UsageSamples(
+        keys=list(keys),
+        of=np.array(of, dtype=np.intp),
+        from_at=from_at,
+        to_at=to_at,
+        cpu_cores=cpu_cores,
+        memory_bytes=memory_bytes,
+        replicas=np.array(numbers, dtype=np.int64),
+        throttled=throttled,
+        kills=kills,
+        requested=np.where(kills > 0, requested, 0.0),
+    )
+    return usages.learn(taken, now=now)
+
+
+replica_of = replicas(ByPath().of)

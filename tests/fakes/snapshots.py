@@ -8,11 +8,13 @@ from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
 from nemutator_agent.usage.snapshot import (
     GroupCounters,
     IoCounters,
+    MachineDevices,
     MachineFacts,
     MachineSnapshot,
     ProcessCounters,
 )
 from nemutator_common.wire import Pressures
+from nemutator_common.wire_activity import Activity
 
 FACTS = MachineFacts(
     kernel="6.1.0", system="Debian", boot_id="b", booted_at=1_700_000_000.0, ticks_per_s=100
@@ -35,6 +37,8 @@ def snapshot(
     processes: Mapping[ProcessId, ProcessCounters] | None = None,
     io: IoCounters | None = None,
     gaps: Gaps | None = None,
+    activities: Mapping[str, Activity] | None = None,
+    devices: MachineDevices | None = None,
 ) -> MachineSnapshot:
     return MachineSnapshot(
         at=1_700_000_100.0 + monotonic,
@@ -47,4 +51,6 @@ def snapshot(
         groups=groups or {},
         processes=processes or {},
         gaps=gaps or Gaps(),
+        activities=activities or {},
+        devices=devices or MachineDevices(),
     )

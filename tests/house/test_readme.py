@@ -15,6 +15,7 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.recommendation import Recommendation, recommend
 from nemutator_controller.sizing.usages import Usages
 
+from tests.fakes.sizing import learn
 from tests.fakes.snapshots import group, process, snapshot
 from tests.house.tree import REPOSITORY
 
@@ -179,11 +180,12 @@ def test_advice_has_its_first_value_after_two_minutes_with_default_settings() ->
     summing, usages = Summaries(every_s=settings.summary_s), Usages(most=1)
     shop, key = ProcessId(7, 0), ContainerKey("vm", "Program", "shop", "shop")
     values: list[float] = []
-    for at in itertools.takewhile(lambda at: at < 200.0, itertools.count(0.0, settings.interval_s)):
+    every_s = settings.snapshot_every_s
+    for at in itertools.takewhile(lambda at: at < 200.0, itertools.count(0.0, every_s)):
         processes = {shop: process("/vm", cpu_ticks=int(at * 50), command=b"shop")}
         seen = snapshot(at, groups={"/vm": group(None)}, processes=processes)
         summaries = summing.add(seen, ticks_per_s=100)
-        usages.learn([(key, one) for one in summaries], now=seen.at)
+        learn(usages, [(key, one) for one in summaries], now=seen.at)
         known = usages.seen([key], now=seen.at)
         values += [at for one in known if isinstance(recommend(one, now=seen.at), Recommendation)]
     assert 100 <= values[0] <= 140

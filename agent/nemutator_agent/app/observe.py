@@ -23,6 +23,8 @@ from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
 from nemutator_agent.settings import ObserveSettings
 from nemutator_agent.usage.cached_files import CachedFiles
+from nemutator_agent.usage.flow_reading import FlowReader
+from nemutator_agent.usage.pod_sockets import PodSocketTables
 from nemutator_agent.usage.polling import UsagePoller
 from nemutator_agent.usage.procfs import ProcfsReader
 
@@ -40,8 +42,15 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent observe`: take snapshots and report them, until *stop*."""
     process = real_process(settings.data_dir)
     supervisor = process.supervisor
-    files = CachedFiles(most=min(settings.descriptors, _files_left()))
-    reader = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
+    # The reader keeps a quarter as many again for what it reads seldom.
+    files = CachedFiles(most=min(settings.descriptors, _files_left()) * 4 // 5)
+    reader = ProcfsReader(
+        files,
+        most_processes=settings.processes,
+        most_groups=settings.groups,
+        seldom_s=settings.seldom_s,
+        process_events=True,
+    )
     worker = examination_worker()
     executables = Executables(ProcExecutables(reader.started_ticks), worker, process)
     server = HttpServer(
@@ -69,9 +78,18 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             executables,
             uplink,
             process,
-            interval_s=settings.interval_s,
+            interval_s=settings.snapshot_every_s,
             summary_s=settings.summary_s,
         )
+        if settings.flows:
+            flows = FlowReader(
+                PodSocketTables(reader.started_ticks),
+                lambda: poller.latest[0] if poller.latest else None,
+                process,
+                every_s=settings.flow_s,
+            )
+            poller.flows = flows
+            supervisor.add("read flows", flows.run)
         await server.bind()
         add_metrics_listener(process, settings.metrics)
         supervisor.add("serve", server.run)
@@ -93,7 +111,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
                 await supervisor.run(stop)
         finally:
             worker.stop()
-            files.close()
+            reader.close()
 
 
 def _files_left() -> int:

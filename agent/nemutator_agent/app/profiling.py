@@ -41,12 +41,12 @@ def profiling(
     files = ProcMaps()
     symbols = WorkerSymboliser(files, worker, process)
     heaps = HeapReader(files, ProcMem(), heap, symbols, process)
-    turns = SamplingTurns(KernelSampler())
+    turns = SamplingTurns(KernelSampler(engine=settings.sampling_engine))
     sessions = ProfileSessions(
         ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
         turns,
-        OffCpuSampler(),
+        OffCpuSampler(engine=settings.sampling_engine),
         symbols,
         symbols,
         heaps,

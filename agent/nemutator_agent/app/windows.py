@@ -28,6 +28,7 @@ from nemutator_agent.inspection.detected_runtime import UNKNOWN
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.profiler.heap.messages import CountAnswer
 from nemutator_agent.profiler.heap.reading import HeapReader
+from nemutator_agent.profiler.kernel_programs import sampling_engine
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.settings import ObserveSettings
 from nemutator_agent.usage.group_names import name_group
@@ -108,7 +109,8 @@ def add_windows(
     if isinstance(pods, PodChoosing):
         process.supervisor.add("choose pods", pods.run)
     process.supervisor.add("look at heaps", heaps.run)
-    if settings.window_hz:
+    # bcc would compile for each window: that takes longer than the window's samples.
+    if settings.window_hz and sampling_engine(settings.sampling_engine) == "libbpf":
         process.supervisor.add("take CPU windows", cpu.run)
 
 

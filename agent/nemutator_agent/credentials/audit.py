@@ -71,18 +71,23 @@ class _Of(NamedTuple):
     cached: bool
 
 
-class _Repeated:
-    """A record that is made again and again."""
+class RepeatedRecord:
+    """A record that is made again and again, of which all but the time is known."""
 
-    __slots__ = ("_behind", "_source", "line")
+    __slots__ = ("_audit", "_behind", "_line", "_source")
 
-    def __init__(self, grant: Grant, line: RepeatedLine) -> None:
+    def __init__(self, audit: "Audit", grant: Grant) -> None:
+        self._audit = audit
         self._behind = msgspec.json.encode(grant).removeprefix(_UNTIMED)
         self._source = grant.pod_uid or grant.caller
-        self.line = line
+        self._line = _line(grant)
 
-    def put(self, sink: GrantSink, now: float) -> None:
-        sink.put_encoded(b'{"at":%b%b' % (repr(now).encode(), self._behind), source=self._source)
+    def record(self) -> None:
+        audit = self._audit
+        audit.sink.put_encoded(
+            b'{"at":%b%b' % (repr(audit.clock.now()).encode(), self._behind), source=self._source
+        )
+        self._line.log_again()
 
 
 _UNTIMED = b'{"at":0.0'
@@ -102,7 +107,7 @@ class Audit:
     node: str
     key: Secret
     _digest: Callable[[str], str] = field(init=False)
-    _repeated: Callable[[_Of], _Repeated] = field(init=False)
+    _repeated: Callable[[_Of], RepeatedRecord] = field(init=False)
 
     def __post_init__(self) -> None:
         self._digest = lru_cache(MOST_DIGESTS)(partial(path_digest, self.key))
@@ -124,20 +129,23 @@ class Audit:
         cached: bool = False,
         lasts_s: float | None = None,
     ) -> None:
-        now = self.clock.now()
         made = _Of(of, operation, result, secret, path, role, reason, version, cached)
         if lasts_s is None and len(of.caller) + len(secret) + len(path) <= MOST_KEPT:
-            known = self._repeated(made)
-            known.put(self.sink, now)
-            known.line.log_again()
+            self._repeated(made).record()
             return
+        now = self.clock.now()
         grant = self._grant(made, now, None if lasts_s is None else now + lasts_s)
         self.sink.put(grant)
         _line(grant).log_again()
 
-    def _made(self, of: _Of) -> _Repeated:
-        grant = self._grant(of, 0.0, None)
-        return _Repeated(grant, _line(grant))
+    def cached_read(
+        self, of: AuditSubject, *, secret: str, path: str, role: str, version: int | None
+    ) -> RepeatedRecord:
+        """What `record` would make of each reading of *secret* from memory, for who keeps it."""
+        return self._made(_Of(of, "read", "granted", secret, path, role, "", version, cached=True))
+
+    def _made(self, of: _Of) -> RepeatedRecord:
+        return RepeatedRecord(self, self._grant(of, 0.0, None))
 
     def _grant(self, made: _Of, at: float, expires_at: float | None) -> Grant:
         of = made.subject

@@ -1,6 +1,7 @@
 """The same answers as those of `/v1/secret/<name>` in `http_api.py`, for plain requests and at once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.plain_path import PlainAnswer
@@ -23,17 +24,26 @@ class PlainSecrets:
 
     def answer(self, request: PlainRequest, peer: AcceptedPeer | None) -> PlainAnswer | None:
         """The secret that is asked for, where the node has it at hand and nothing is to be refused."""
-        path, query = request
-        name = path.removeprefix(_PATH)
-        raw = _IS_RAW.get(query)
-        if raw is None or len(name) == len(path) or "/" in name:
+        name, raw = _wanted(request)
+        if not name:
             return None
         assert isinstance(peer, Peer | UnknownPeer)
-        secret = self.handler.secret_at_hand(peer, name, most=LARGE_BYTES)
-        if secret is None:
+        found = self.handler.secret_at_hand(peer, name, most=LARGE_BYTES)
+        if found is None:
             return None
-        body, content_type, marks = shown(secret, raw=raw)
+        body, content_type, marks = shown(found.response, raw=raw)
         headers = _UNCACHED
-        for key, value in marks.items():
-            headers += f"{key}: {value}\r\n"
-        return PlainAnswer(body, content_type, headers)
+        if marks:
+            headers += "".join(f"{key}: {value}\r\n" for key, value in marks.items())
+        return PlainAnswer(body, content_type, headers, found.record)
+
+
+@lru_cache(maxsize=1024)
+def _wanted(request: PlainRequest) -> tuple[str, bool]:
+    """The name of a secret, and whether its value alone is wanted; no name where something else is."""
+    path, query = request
+    name = path.removeprefix(_PATH)
+    raw = _IS_RAW.get(query)
+    if raw is None or len(name) == len(path) or "/" in name:
+        return "", False
+    return name, raw

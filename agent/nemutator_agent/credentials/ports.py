@@ -10,7 +10,7 @@ from nemutator_common.wire import Grant
 
 from nemutator_agent.credentials.files.folder_states import FolderState
 from nemutator_agent.credentials.leases.states import LeaseHolding
-from nemutator_agent.credentials.responses import SecretResponse
+from nemutator_agent.credentials.responses import SecretAtHand, SecretResponse
 from nemutator_agent.credentials.rotation.changes import ChangeLog
 from nemutator_agent.credentials.signals.outcomes import SignalOutcome
 from nemutator_agent.credentials.vault.accounts import Account
@@ -252,9 +252,9 @@ class PodCallerHandler(CallerHandler, Protocol):
         """The user for whom its files are; None where the pod does not say."""
         ...
 
-    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretResponse | None:
-        """What `admit` and `secret` would give, out of a document of less than *most* bytes. None, and
-        nothing has happened, if that takes waiting or would be a refusal."""
+    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretAtHand | None:
+        """What `admit` and `secret` would give, out of a document of less than *most* bytes, and what has to be
+        called once it is given. None, and nothing has happened, if that takes waiting or would be a refusal."""
         ...
 
     async def file_values(self) -> Mapping[str, Secret]:

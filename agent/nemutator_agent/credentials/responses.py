@@ -32,6 +32,14 @@ class SecretResponse(NamedTuple):
         return self.read()
 
 
+class SecretAtHand(NamedTuple):
+    """A secret that can be given at once."""
+
+    response: SecretResponse
+    record: Callable[[], None]
+    """Writes down that it was given."""
+
+
 def picked(
     name: str, reference: Reference, document: Document, *, stale: bool = False
 ) -> SecretResponse:

@@ -32,10 +32,11 @@ class LearningPodAttestor:
 
     def __init__(self, own_cgroup: str, setting: str) -> None:
         self._own_cgroup = own_cgroup
-        self._root: PodsRoot | None = None
+        self._witness: PodAttestor | None = None
+        """Once the position is known."""
         self._unknown = ""
         try:
-            self._root = find_pods_root(own_cgroup, setting)
+            self._witness = PodAttestor(find_pods_root(own_cgroup, setting))
         except ValueError as error:
             if setting:
                 raise
@@ -47,21 +48,20 @@ class LearningPodAttestor:
 
         Raises a ValueError, which says what to do, when that process did not find it either.
         """
-        root = self._root
-        if root is None:
+        if self._witness is None:
             if not setting:
                 raise ValueError(self._unknown)
-            self._root = find_pods_root(self._own_cgroup, setting)
-        elif root.namespace is None and setting:
+            self._witness = PodAttestor(find_pods_root(self._own_cgroup, setting))
+        elif (root := self._witness.root).namespace is None and setting:
             found = find_pods_root(self._own_cgroup, setting)
             if found.hierarchy == root.hierarchy:
-                self._root = replace(root, namespace=found.namespace)
+                self._witness = PodAttestor(replace(root, namespace=found.namespace))
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         """Decide as a `PodAttestor` does, and admit nobody while the position is not known."""
-        if self._root is None:
+        if self._witness is None:
             raise AttestationError("position", self._unknown)
-        PodAttestor(self._root).admit(facts, pod_uid)
+        self._witness.admit(facts, pod_uid)
 
 
 def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[CallerRule]) -> None:

@@ -12,19 +12,24 @@ import resource
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import nemutator_bpf
 
-from nemutator_agent.profiler import bpf_maps
+from nemutator_agent.profiler import bcc, bpf_maps
+from nemutator_agent.profiler.bcc import CompiledProgram
 from nemutator_agent.profiler.bpf_maps import Counters
 from nemutator_agent.profiler.libbpf import Libbpf, LibbpfError, LoadedObject
 from nemutator_agent.profiler.raw import SeenProgram
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.requirements import (
     RIGHTS_REMEDY,
+    Engine,
+    EngineChoice,
     SamplerFacts,
+    engine,
     missing,
     parse_capabilities,
 )
@@ -36,6 +41,9 @@ T = TypeVar("T")
 _CALL_S = 60.0
 """Loading takes some 20 ms and draining a full map 100 ms, but longer on a node that is out of CPU."""
 
+LOADED_S = bcc.COMPILED_S + _CALL_S
+"""For loading, by whichever engine."""
+
 FIRST = b"\0\0\0\0"
 """The key of a map that has one entry."""
 
@@ -43,9 +51,30 @@ BATCH = 512
 _SELECTIONS = {"process": 1, "group": 2, "v1_group": 3}
 
 
-def facts(root: Path = Path("/")) -> SamplerFacts:
+Loaded = LoadedObject | CompiledProgram
+"""A program and its maps, by whichever engine."""
+
+SHARED_MAPS = ("stacks", "rows", "turns", "programs", "texts", "counters", "scratch")
+"""Of bpf/nemutator_bpf/maps.h."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """One of our programs, as each engine needs to know it."""
+
+    name: str
+    kind: bcc.Kind
+    maps: tuple[str, ...] = ()
+    """Those that it does not share with the others."""
+
+
+def facts(choice: EngineChoice = "auto", root: Path = Path("/")) -> SamplerFacts:
+    release = os.uname().release
     return SamplerFacts(
-        release=os.uname().release,
+        release=release,
+        bcc=bcc.is_installed(root),
+        headers=bcc.has_headers(release, root),
+        choice=choice,
         processor=os.uname().machine,
         btf=(root / "sys/kernel/btf/vmlinux").exists(),
         capabilities=parse_capabilities((root / "proc/self/status").read_bytes()),
@@ -54,15 +83,30 @@ def facts(root: Path = Path("/")) -> SamplerFacts:
     )
 
 
+def sampling_engine(choice: EngineChoice) -> Engine:
+    return engine(facts(choice))
+
+
 def load(
-    program: str, selection: TargetSelection, *, entries: Mapping[str, int] | None = None
-) -> LoadedObject:
-    """Load *program* for the tasks of *selection*. Raises ProfileRefused."""
-    if refusal := missing(facts()):
+    source: KernelSource,
+    selection: TargetSelection,
+    *,
+    entries: Mapping[str, int],
+    choice: EngineChoice = "auto",
+) -> Loaded:
+    """Load the program of *source* for the tasks of *selection*. Raises ProfileRefused."""
+    found = facts(choice)
+    if refusal := missing(found):
         raise refusal
-    content = nemutator_bpf.program(program, os.uname().machine)
+    library, wish = _library(), _wish(selection)
     try:
-        return _library().load(content, constants=_wish(selection), entries=entries)
+        if engine(found) == "bcc":
+            maps = (*SHARED_MAPS, *source.maps)
+            return bcc.load(
+                library, source.name, source.kind, maps=maps, wish=wish, entries=entries
+            )
+        content = nemutator_bpf.program(source.name, os.uname().machine)
+        return library.load(content, constants=wish, entries=entries)
     except LibbpfError as error:
         raise refused(error) from error
 
@@ -76,7 +120,7 @@ class KernelProgram:
     """What the agent does alike with each of its programs. A subclass attaches it, and says how its
     samples are taken out."""
 
-    def __init__(self, loaded: LoadedObject, *, program: str) -> None:
+    def __init__(self, loaded: Loaded, *, program: str) -> None:
         self._loaded = loaded
         self._program = program
         self._sums = RowSums()
@@ -203,20 +247,26 @@ def refused(error: LibbpfError) -> ProfileRefused:
     return ProfileRefused(
         "kernel",
         f"the kernel did not take the sampling program ({error})",
-        remedy="report this with the version of the kernel",
+        remedy="report this with the version of the kernel"
+        + (" and of its headers" if error.call == "bcc" else ""),
     )
 
 
-async def in_thread(work: Callable[[], T], *, orphaned: Callable[[T], None] | None = None) -> T:
+async def in_thread(
+    work: Callable[[], T],
+    *,
+    orphaned: Callable[[T], None] | None = None,
+    within_s: float = _CALL_S,
+) -> T:
     """Do *work* in a thread. *orphaned* ends what it brings too late, when nobody waits for it."""
     task = asyncio.get_running_loop().run_in_executor(None, work)
     try:
-        async with asyncio.timeout(_CALL_S):
+        async with asyncio.timeout(within_s):
             return await asyncio.shield(task)
     except TimeoutError:
         raise ProfileRefused(
             "kernel",
-            f"the kernel did not answer within {_CALL_S:g} s",
+            f"the kernel did not answer within {within_s:g} s",
             remedy="ask again when the node is less busy",
         ) from None
     finally:

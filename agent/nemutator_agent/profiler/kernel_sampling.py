@@ -7,15 +7,19 @@ from nemutator_agent.profiler import bpf_maps, perf_events
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.kernel_programs import (
     FIRST,
+    LOADED_S,
     KernelProgram,
+    KernelSource,
+    Loaded,
     in_thread,
     load,
 )
-from nemutator_agent.profiler.libbpf import LoadedObject
 from nemutator_agent.profiler.raw import SeenProgram
+from nemutator_agent.profiler.requirements import EngineChoice
 from nemutator_agent.profiler.targets import TargetSelection
 
 PROGRAM = "sample"
+SOURCE = KernelSource(PROGRAM, "PERF_EVENT")
 
 MOST_STACKS = 8192
 """They take 8.5 MiB of the kernel's memory while a session lasts, and are taken out before they are
@@ -31,20 +35,29 @@ _SAMPLES_TO_ROOM = 4
 class KernelSampler:
     """Samples by eBPF, or says what it lacks for that."""
 
-    def __init__(self, *, most_stacks: int = MOST_STACKS, most_rows: int = MOST_ROWS) -> None:
+    def __init__(
+        self,
+        *,
+        most_stacks: int = MOST_STACKS,
+        most_rows: int = MOST_ROWS,
+        engine: EngineChoice = "auto",
+    ) -> None:
+        self._engine = engine
         self._entries = {"stacks": most_stacks, "rows": most_rows}
 
     async def start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> "KernelSampling":
         return await in_thread(
-            lambda: self._start(selection, hz=hz, texts=texts), orphaned=KernelSampling.close
+            lambda: self._start(selection, hz=hz, texts=texts),
+            orphaned=KernelSampling.close,
+            within_s=LOADED_S,
         )
 
     def _start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> "KernelSampling":
-        loaded = load(PROGRAM, selection, entries=self._entries)
+        loaded = load(SOURCE, selection, entries=self._entries, choice=self._engine)
         room = min(self._entries.values()) // _SAMPLES_TO_ROOM
         sampling = KernelSampling(loaded, drain_after=max(1, room))
         sampling.begin(texts, lambda: sampling.open_clocks(hz))
@@ -52,7 +65,7 @@ class KernelSampler:
 
 
 class KernelSampling(KernelProgram):
-    def __init__(self, loaded: LoadedObject, *, drain_after: int) -> None:
+    def __init__(self, loaded: Loaded, *, drain_after: int) -> None:
         super().__init__(loaded, program=PROGRAM)
         self._drain_after = drain_after
         self._clocks: list[int] = []

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -38,6 +39,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "bpf_program__fd": (_I, _P),
     "bpf_program__attach_perf_event": (_P, _P, _I),
     "bpf_program__attach_raw_tracepoint": (_P, _P, _S),
+    "bpf_raw_tracepoint_open": (_I, _S, _I),
     "bpf_link__destroy": (_I, _P),
     "bpf_map_lookup_elem": (_I, _I, _P, _P),
     "bpf_map_update_elem": (_I, _I, _P, _P, ctypes.c_uint64),
@@ -45,7 +47,32 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "bpf_map_lookup_and_delete_batch": (_I, _I, _P, _P, _P, _P, _COUNT, _P),
     "bpf_map_delete_batch": (_I, _I, _P, _COUNT, _P),
 }
-_PRINT = ctypes.CFUNCTYPE(_I, _I, _P, _P)
+_FORMATTED = ctypes.CDLL(None).vsnprintf
+_FORMATTED.argtypes = (_P, _Z, _P, _P)
+
+
+class _Messages(threading.local):
+    """The lines of libbpf and the verifier, which print in the thread that called them."""
+
+    def __init__(self) -> None:
+        self.lines: deque[str] = deque(maxlen=_LINES_KEPT)
+
+
+_messages = _Messages()
+
+
+def _collect(_level: int, words: int, arguments: int) -> int:
+    text = ctypes.create_string_buffer(8192)
+    _FORMATTED(text, len(text), words, arguments)
+    for line in text.value.decode("utf-8", "replace").splitlines():
+        if line.strip():
+            _messages.lines.append(line.strip()[:_LONGEST_LINE])
+    return 0
+
+
+# The module's, because libbpf calls it for as long as the process lives: freed with an object, it
+# would be called all the same.
+_PRINT = ctypes.CFUNCTYPE(_I, _I, _P, _P)(_collect)
 
 
 class LibbpfError(Exception):
@@ -59,7 +86,7 @@ class LibbpfError(Exception):
 
 
 class Libbpf:
-    """The library. A process has one, because its messages go to one place."""
+    """The library."""
 
     def __init__(self, file: str = NAME) -> None:
         try:
@@ -75,23 +102,18 @@ class Libbpf:
                 f"{file} {'is not installed' if absent else 'cannot be used: ' + str(error)[:120]}",
                 remedy="install it (Debian: apt-get install libbpf1)",
             ) from None
-        self._formatted = ctypes.CDLL(None).vsnprintf
-        self._formatted.argtypes = (_P, _Z, _P, _P)
-        self._messages: deque[str] = deque(maxlen=_LINES_KEPT)
-        # The library calls both for as long as the process lives.
-        self._print = _PRINT(self._collect)
-        self._library.libbpf_set_print(ctypes.cast(self._print, _P))
+        self._library.libbpf_set_print(ctypes.cast(_PRINT, _P))
 
     def call(self, name: str, *arguments: object) -> Any:
         """Call function *name*. Raises LibbpfError when its result means a failure."""
-        self._messages.clear()
+        _messages.lines.clear()
         ctypes.set_errno(0)
         result = getattr(self._library, name)(*arguments)
         number = ctypes.get_errno()
         if _SIGNATURES[name][0] is _P and name != "libbpf_set_print" and not result:
-            raise LibbpfError(name, number or errno.EINVAL, tuple(self._messages))
+            raise LibbpfError(name, number or errno.EINVAL, tuple(_messages.lines))
         if _SIGNATURES[name][0] is _I and result < 0:
-            raise LibbpfError(name, number or -result, tuple(self._messages))
+            raise LibbpfError(name, number or -result, tuple(_messages.lines))
         return result
 
     def load(
@@ -115,59 +137,15 @@ class Libbpf:
             raise
         return loaded
 
-    def _collect(self, _level: int, words: int, arguments: int) -> int:
-        text = ctypes.create_string_buffer(8192)
-        self._formatted(text, len(text), words, arguments)
-        for line in text.value.decode("utf-8", "replace").splitlines():
-            if line.strip():
-                self._messages.append(line.strip()[:_LONGEST_LINE])
-        return 0
 
+class LoadedMaps:
+    """The maps of programs in the kernel, whoever has loaded them. A subclass knows their files."""
 
-class LoadedObject:
-    """Programs and maps in the kernel, until `close`."""
-
-    def __init__(self, libbpf: Libbpf, pointer: int, buffer: object) -> None:
+    def __init__(self, libbpf: Libbpf) -> None:
         self._libbpf = libbpf
-        self._pointer = pointer
-        self._buffer = buffer
-        self._links: list[int] = []
 
-    def set_constants(self, content: bytes) -> None:
-        """Possible only before the object is loaded."""
-        size = _Z()
-        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, b".rodata")
-        value = self._libbpf.call("bpf_map__initial_value", found, ctypes.byref(size))
-        if size.value != len(content):
-            raise LibbpfError("bpf_map__initial_value", errno.EMSGSIZE, ())
-        ctypes.memmove(value, content, len(content))
-
-    def set_entries(self, name: str, most: int) -> None:
-        """Possible only before the object is loaded."""
-        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, name.encode())
-        self._libbpf.call("bpf_map__set_max_entries", found, most)
-
-    def attach_to_perf_event(self, program: str, event: int) -> None:
-        """Call *program* at each tick of the open *event*, which the link owns from then on."""
-        found = self._libbpf.call(
-            "bpf_object__find_program_by_name", self._pointer, program.encode()
-        )
-        self._links.append(self._libbpf.call("bpf_program__attach_perf_event", found, event))
-
-    def attach_to_tracepoint(self, program: str, tracepoint: str) -> None:
-        """Call *program* wherever the kernel passes *tracepoint*."""
-        found = self._libbpf.call(
-            "bpf_object__find_program_by_name", self._pointer, program.encode()
-        )
-        self._links.append(
-            self._libbpf.call("bpf_program__attach_raw_tracepoint", found, tracepoint.encode())
-        )
-
-    def detach(self) -> None:
-        """End the programs and close their events."""
-        while self._links:
-            with contextlib.suppress(LibbpfError):
-                self._libbpf.call("bpf_link__destroy", self._links.pop())
+    def _map(self, name: str) -> int:
+        raise NotImplementedError
 
     def put(self, name: str, key: bytes, value: bytes) -> None:
         self._libbpf.call("bpf_map_update_elem", self._map(name), key, value, 0)
@@ -228,6 +206,52 @@ class LoadedObject:
                     taken[at * key_size : (at + 1) * key_size],
                     valued[at * value_size : (at + 1) * value_size],
                 )
+
+
+class LoadedObject(LoadedMaps):
+    """Programs and maps in the kernel, until `close`."""
+
+    def __init__(self, libbpf: Libbpf, pointer: int, buffer: object) -> None:
+        super().__init__(libbpf)
+        self._pointer = pointer
+        self._buffer = buffer
+        self._links: list[int] = []
+
+    def set_constants(self, content: bytes) -> None:
+        """Possible only before the object is loaded."""
+        size = _Z()
+        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, b".rodata")
+        value = self._libbpf.call("bpf_map__initial_value", found, ctypes.byref(size))
+        if size.value != len(content):
+            raise LibbpfError("bpf_map__initial_value", errno.EMSGSIZE, ())
+        ctypes.memmove(value, content, len(content))
+
+    def set_entries(self, name: str, most: int) -> None:
+        """Possible only before the object is loaded."""
+        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, name.encode())
+        self._libbpf.call("bpf_map__set_max_entries", found, most)
+
+    def attach_to_perf_event(self, program: str, event: int) -> None:
+        """Call *program* at each tick of the open *event*, which the link owns from then on."""
+        found = self._libbpf.call(
+            "bpf_object__find_program_by_name", self._pointer, program.encode()
+        )
+        self._links.append(self._libbpf.call("bpf_program__attach_perf_event", found, event))
+
+    def attach_to_tracepoint(self, program: str, tracepoint: str) -> None:
+        """Call *program* wherever the kernel passes *tracepoint*."""
+        found = self._libbpf.call(
+            "bpf_object__find_program_by_name", self._pointer, program.encode()
+        )
+        self._links.append(
+            self._libbpf.call("bpf_program__attach_raw_tracepoint", found, tracepoint.encode())
+        )
+
+    def detach(self) -> None:
+        """End the programs and close their events."""
+        while self._links:
+            with contextlib.suppress(LibbpfError):
+                self._libbpf.call("bpf_link__destroy", self._links.pop())
 
     def program_fd(self, program: str) -> int:
         found = self._libbpf.call(

@@ -8,12 +8,21 @@ from dataclasses import replace
 
 from nemutator_agent.profiler import bpf_maps, waits
 from nemutator_agent.profiler.bpf_maps import Counters, Samples
-from nemutator_agent.profiler.kernel_programs import FIRST, KernelProgram, in_thread, load
-from nemutator_agent.profiler.libbpf import LoadedObject
+from nemutator_agent.profiler.kernel_programs import (
+    FIRST,
+    LOADED_S,
+    KernelProgram,
+    KernelSource,
+    Loaded,
+    in_thread,
+    load,
+)
 from nemutator_agent.profiler.raw import SeenProgram
+from nemutator_agent.profiler.requirements import EngineChoice
 from nemutator_agent.profiler.targets import TargetSelection
 
 PROGRAM = "off_cpu"
+SOURCE = KernelSource(PROGRAM, "RAW_TRACEPOINT", ("waits", "untimed"))
 TRACEPOINT = "sched_switch"
 
 MOST_WAITS = 8192
@@ -29,25 +38,32 @@ _GLOBAL = 1
 class OffCpuSampler:
     """A `Sampler` whose samples are nanoseconds that threads were blocked for."""
 
-    def __init__(self, *, most_waits: int = MOST_WAITS) -> None:
+    def __init__(self, *, most_waits: int = MOST_WAITS, engine: EngineChoice = "auto") -> None:
+        self._engine = engine
         self._entries = {"waits": most_waits}
 
     async def start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> "OffCpuSampling":
         """*hz* means nothing here: each wait is timed."""
-        return await in_thread(lambda: self._start(selection, texts), orphaned=OffCpuSampling.close)
+        return await in_thread(
+            lambda: self._start(selection, texts),
+            orphaned=OffCpuSampling.close,
+            within_s=LOADED_S,
+        )
 
     def _start(
         self, selection: TargetSelection, texts: Mapping[int, tuple[int, int]]
     ) -> "OffCpuSampling":
-        sampling = OffCpuSampling(load(PROGRAM, selection, entries=self._entries))
+        sampling = OffCpuSampling(
+            load(SOURCE, selection, entries=self._entries, choice=self._engine)
+        )
         sampling.begin(texts, sampling.attach)
         return sampling
 
 
 class OffCpuSampling(KernelProgram):
-    def __init__(self, loaded: LoadedObject) -> None:
+    def __init__(self, loaded: Loaded) -> None:
         super().__init__(loaded, program=PROGRAM)
 
     def attach(self) -> None:

@@ -33,7 +33,16 @@ STRICTEST_PARANOID = 2
 """Of the kernel itself. Those of Debian and Ubuntu know 3 and 4, and then may give perf events to
 CAP_SYS_ADMIN alone, which no sampler should have."""
 
-Requirement = Literal["kernel", "processor", "btf", "rights", "memory", "pid_namespace"]
+Requirement = Literal["kernel", "processor", "btf", "bcc", "rights", "memory", "pid_namespace"]
+
+Engine = Literal["libbpf", "bcc"]
+"""What brings the sampling program into the kernel. libbpf loads the one that is compiled already, by the
+kernel's BTF; bcc compiles it on the node, by the kernel's headers."""
+
+EngineChoice = Literal["auto", "libbpf", "bcc"]
+
+BCC_REMEDY = "apt-get install python3-bpfcc linux-headers-$(uname -r)"
+"""Of Debian and Ubuntu. The package `bcc` of Python's index is another thing."""
 
 _SYS_ADMIN = 21
 _SYS_RESOURCE = 24
@@ -46,6 +55,11 @@ class SamplerFacts:
     processor: str
     """Its type, as uname shows it: `x86_64`."""
     btf: bool
+    bcc: bool = False
+    """Whether the distribution's bcc for Python is installed."""
+    headers: bool = False
+    """Whether the kernel's headers are there."""
+    choice: EngineChoice = "auto"
     capabilities: int
     """CapEff of this process, as in /proc/self/status."""
     locked_bytes: int
@@ -58,6 +72,40 @@ def parse_capabilities(status: bytes) -> int:
     """CapEff of /proc/PID/status; 0 when it is not there."""
     found = re.search(rb"^CapEff:\s*([0-9a-fA-F]{1,16})$", status, re.MULTILINE)
     return int(found[1], 16) if found else 0
+
+
+def engine(facts: SamplerFacts) -> Engine:
+    """The one that samples: libbpf where the kernel has BTF, and bcc where it has none and bcc is there."""
+    if facts.choice != "auto":
+        return facts.choice
+    return "bcc" if not facts.btf and facts.bcc and facts.headers else "libbpf"
+
+
+def _engine_obstacle(facts: SamplerFacts) -> tuple[Requirement, ProfileRefused] | None:
+    if engine(facts) == "libbpf":
+        if facts.btf:
+            return None
+        return "btf", ProfileRefused(
+            "kernel",
+            "the kernel has no BTF (/sys/kernel/btf/vmlinux is not there)",
+            remedy="run a kernel that is built with CONFIG_DEBUG_INFO_BTF=y, or have bcc sample"
+            f" ({BCC_REMEDY})",
+        )
+    lacks = [
+        what
+        for what, there in {
+            "python3-bpfcc": facts.bcc,
+            "the kernel's headers": facts.headers,
+        }.items()
+        if not there
+    ]
+    if not lacks:
+        return None
+    return "bcc", ProfileRefused(
+        "kernel",
+        f"bcc cannot compile the sampling program: {' and '.join(lacks)} are not installed",
+        remedy=f"{BCC_REMEDY}; where the kernel has BTF, leave the choice of the engine to the agent",
+    )
 
 
 def obstacles(facts: SamplerFacts) -> dict[Requirement, ProfileRefused]:
@@ -77,12 +125,8 @@ def obstacles(facts: SamplerFacts) -> dict[Requirement, ProfileRefused]:
             f"there is no sampling program for processors of type {facts.processor[:64]}",
             remedy=f"profile on {' or '.join(PROCESSORS)}",
         )
-    if not facts.btf:
-        found["btf"] = ProfileRefused(
-            "kernel",
-            "the kernel has no BTF (/sys/kernel/btf/vmlinux is not there)",
-            remedy="run a kernel that is built with CONFIG_DEBUG_INFO_BTF=y",
-        )
+    if obstacle := _engine_obstacle(facts):
+        found[obstacle[0]] = obstacle[1]
     if lacks := lacking(facts.capabilities):
         found["rights"] = ProfileRefused(
             "rights",

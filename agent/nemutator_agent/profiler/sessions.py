@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
-from nemutator_common.backoff import Backoff
+from nemutator_common.backoff import Backoff, spread_s
 from nemutator_common.process import Process
 from nemutator_common.profiles.model import SampleLabels
 from nemutator_common.shipping.links import BatchRefusedError, LinkError
@@ -64,7 +64,7 @@ _LONGEST_ID = 128
 _LONGEST_REASON = 500
 _MOST_NOTES = 32
 _LONGEST_NOTE = 500
-_BACKOFF = Backoff(first_s=0.5, longest_s=30.0)
+_BACKOFF = Backoff(first_s=0.5, longest_s=30.0, fixed=0.1)
 _STREAM = "profiles"
 
 
@@ -373,8 +373,9 @@ class ProfileSessions:
         reason = error.reason if isinstance(error, LinkError) else "timeout"
         self.process.meter.count(names.UPLINK_FAILURES, stream=_STREAM, reason=reason)
         log.debug("profile_link_failed", {names.ERROR: error, names.ATTEMPT: failures})
-        asked_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
-        delay_s = max(_BACKOFF.delay_s(failures, roll=self.process.dice.random()), asked_s)
+        roll = self.process.dice.random()
+        asked_s = spread_s(min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s), roll=roll)
+        delay_s = max(_BACKOFF.delay_s(failures, roll=roll), asked_s)
         await self.process.clock.sleep(delay_s)
 
 

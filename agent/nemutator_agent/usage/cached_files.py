@@ -19,8 +19,9 @@ class CachedFiles:
     """Descriptors by path, at most *most* of them; `sweep` closes those that nobody read lately."""
 
     def __init__(self, *, most: int) -> None:
-        self._most = most
+        self.most = most
         self._files: dict[str, int] = {}
+        self._inodes: dict[str, int] = {}
         self._read: set[str] = set()
         self.refused = 0
         """The number of reads since the last sweep that found no descriptor left."""
@@ -33,11 +34,17 @@ class CachedFiles:
 
         A file whose descriptor answers no more is opened again: the name may have a new owner.
         """
-        if path in self._files:
-            content = self._reread(path)
-            if content is not None:
+        # A snapshot comes here a thousand times: the way of a file that is open has no call but the kernel's.
+        file = self._files.get(path)
+        if file is not None:
+            try:
+                content = os.pread(file, LARGEST, 0)
+            except OSError:
+                self._close(path)
+            else:
+                self._read.add(path)
                 return content
-        if len(self._files) >= self._most:
+        if len(self._files) >= self.most:
             self.refused += 1
             return None
         try:
@@ -50,8 +57,11 @@ class CachedFiles:
 
     def inode(self, path: str) -> int | None:
         """The inode of the file that is open for *path*."""
-        file = self._files.get(path)
-        return None if file is None else os.fstat(file).st_ino
+        if path not in self._files:
+            return None
+        if path not in self._inodes:
+            self._inodes[path] = os.fstat(self._files[path]).st_ino
+        return self._inodes[path]
 
     def sweep(self) -> None:
         """Close what was not read since the last sweep."""
@@ -59,6 +69,12 @@ class CachedFiles:
             self._close(path)
         self._read.clear()
         self.refused = 0
+
+    def read_or_open(self, path: str) -> bytes | None:
+        """The same, but where no descriptor is left the file is opened for this reading alone."""
+        if path in self._files or len(self._files) < self.most:
+            return self.read(path)
+        return read_once(path)
 
     def close(self) -> None:
         for path in tuple(self._files):
@@ -75,6 +91,7 @@ class CachedFiles:
     def _close(self, path: str) -> None:
         os.close(self._files.pop(path))
         self._read.discard(path)
+        self._inodes.pop(path, None)
 
 
 def _pread(file: int) -> bytes | None:

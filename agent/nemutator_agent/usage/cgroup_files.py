@@ -39,9 +39,12 @@ def parse_keyed(content: bytes, key: bytes) -> int:
     """The number after *key* in a file of `key number` lines: cpu.stat, memory.stat."""
     # memory.stat has some fifty lines and is read for each group at each snapshot: finding one line
     # is faster than splitting all.
-    position = 0 if content.startswith(key + b" ") else content.find(b"\n" + key + b" ") + 1
-    if position == 0 and not content.startswith(key + b" "):
-        raise MalformedError(f"cgroup file: expected a line {key.decode('ascii', 'replace')}")
-    begin = position + len(key) + 1
+    line = key + b" "
+    begin = len(line)
+    if not content.startswith(line):
+        position = content.find(b"\n" + line)
+        if position < 0:
+            raise MalformedError(f"cgroup file: expected a line {key.decode('ascii', 'replace')}")
+        begin += position + 1
     end = content.find(b"\n", begin)
     return whole(content[begin : end if end >= 0 else None].strip(), "cgroup file")

@@ -24,6 +24,8 @@ class Gaps:
     machine_pressure: bool = True
     machine_disks: bool = True
     machine_network: bool = True
+    process_events: bool = True
+    """Whether we hear of processes that begin, or may not expect to."""
     groups: int = 0
     groups_without_cpu: int = 0
     groups_without_memory: int = 0
@@ -91,6 +93,12 @@ def _kernel(gaps: Gaps) -> Iterator[Missing]:
                 f"no {device} with a device behind it is seen here",
                 "run observe on the machine itself, or in a container with hostPID and SYS_PTRACE",
             )
+    if not gaps.process_events:
+        yield Missing(
+            "processes that live between two snapshots",
+            "the kernel does not tell us of them (CONFIG_PROC_EVENTS), or only in another namespace",
+            "run observe in the machine's own network, on a kernel with CONFIG_PROC_EVENTS",
+        )
     if not gaps.hierarchies:
         yield Missing("control groups", "none are mounted here", "mount cgroup2 at /sys/fs/cgroup")
     unified = any(hierarchy.version == 2 for hierarchy in gaps.hierarchies)

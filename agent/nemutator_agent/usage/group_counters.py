@@ -1,12 +1,13 @@
 """Counters of control groups, from whichever mounted hierarchy has them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from nemutator_common.wire import Pressures
+from nemutator_common.wire import Pressure, Pressures
 
 from nemutator_agent.usage.cgroup_files import parse_keyed, parse_single
+from nemutator_agent.usage.group_names import is_sized
 from nemutator_agent.usage.hierarchies import Hierarchy
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.pressure import parse_pressure
@@ -25,62 +26,136 @@ class CounterFiles(Protocol):
     def inode(self, path: str) -> int | None: ...
 
 
-@dataclass(eq=False, slots=True)
-class ControlGroups:
-    files: CounterFiles
-    root: str = ""
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Where a group's counters are; None where no hierarchy that is mounted has them."""
 
-    def read(self, path: str, hierarchies: Iterable[Hierarchy]) -> GroupCounters:
-        """The counters of the group at *path*, each from the first hierarchy that has it."""
-        inode = cpu_us = memory_bytes = None
-        pressures = Pressures()
+    hierarchies: tuple[Hierarchy, ...]
+    cpu: tuple[tuple[str, int], ...]
+    """With the version of each."""
+    memory: tuple[tuple[str, str, bytes], ...]
+    """What is charged, and the file and key of its inactive page cache."""
+    pressures: str | None
+
+
+class ControlGroups:
+    def __init__(
+        self,
+        files: CounterFiles,
+        root: str = "",
+        seldom: Callable[[str], bytes | None] | None = None,
+    ) -> None:
+        """*seldom* reads what is not read in every snapshot."""
+        self._files = files
+        self._seldom = seldom or files.read
+        self._root = root
+        self._known: dict[str, _Files] = {}
+
+    def read(
+        self,
+        path: str,
+        hierarchies: Iterable[Hierarchy],
+        *,
+        before: GroupCounters | None = None,
+        whole: bool = True,
+    ) -> GroupCounters:
+        """The counters of the group at *path*, each from the first hierarchy that has it.
+
+        Unless it is to be read *whole*, pressure stays as it was *before*, and so does the memory of
+        a group that is the sum of others.
+        """
+        there = tuple(hierarchies)
+        files = self._known.get(path)
+        if files is None or (files.hierarchies is not there and files.hierarchies != there):
+            files = self._known[path] = self._located(path, there)
+        inode = cpu_us = None
+        for file, version in files.cpu:
+            cpu_us = self._cpu_us(file, version)
+            inode = self._files.inode(file)
+            if cpu_us is not None:
+                break
+        fresh = whole or before is None or before.inode != inode
+        if fresh or before is None:
+            charged, memory_bytes = self._memory(files, None)
+        elif is_sized(path):
+            charged, memory_bytes = self._memory(files, before)
+        else:
+            charged, memory_bytes = before.charged_bytes, before.memory_bytes
+        if fresh or before is None:
+            pressures = self._pressures(files.pressures) if files.pressures else Pressures()
+        else:
+            pressures = before.pressures
+        return GroupCounters(inode, cpu_us, memory_bytes, pressures, charged)
+
+    def forget(self, living: Container[str]) -> None:
+        """Forget where the files of all others are."""
+        for path in [path for path in self._known if path not in living]:
+            del self._known[path]
+
+    def _located(self, path: str, hierarchies: tuple[Hierarchy, ...]) -> _Files:
+        cpu: list[tuple[str, int]] = []
+        memory: list[tuple[str, str, bytes]] = []
+        pressures = None
         for hierarchy in hierarchies:
             directory = hierarchy.directory(path)
             if directory is None:
                 continue
-            place = f"{self.root}{directory}"
+            place = f"{self._root}{directory}"
             if hierarchy.version == 2:
-                pressures = self._pressures(place)
-            if cpu_us is None and (hierarchy.version == 2 or "cpuacct" in hierarchy.controllers):
-                file, cpu_us = self._cpu_us(place, hierarchy.version)
-                inode = self.files.inode(file)
-            if memory_bytes is None and (
-                hierarchy.version == 2 or "memory" in hierarchy.controllers
-            ):
-                memory_bytes = self._memory_bytes(place, hierarchy.version)
-        return GroupCounters(inode, cpu_us, memory_bytes, pressures)
+                pressures = place
+                # Every group has this file, whether the cpu controller is enabled for it or not.
+                cpu.append((f"{place}/cpu.stat", 2))
+                memory.append((f"{place}/memory.current", f"{place}/memory.stat", b"inactive_file"))
+            if "cpuacct" in hierarchy.controllers:
+                cpu.append((f"{place}/cpuacct.usage", 1))
+            if "memory" in hierarchy.controllers:
+                charged = f"{place}/memory.usage_in_bytes"
+                memory.append((charged, f"{place}/memory.stat", b"total_inactive_file"))
+        # Where version 1 has the memory controller, version 2 has none.
+        if len(memory) > 1:
+            memory = memory[1:]
+        return _Files(hierarchies, tuple(cpu), tuple(memory), pressures)
 
-    def _cpu_us(self, place: str, version: int) -> tuple[str, int | None]:
-        if version == 2:
-            # Every group has this file, whether the cpu controller is enabled for it or not.
-            file = f"{place}/cpu.stat"
-            return file, self._parsed(file, lambda content: parse_keyed(content, b"usage_usec"))
-        file = f"{place}/cpuacct.usage"
-        used_ns = self._parsed(file, parse_single)
-        return file, None if used_ns is None else used_ns // _NS_PER_US
-
-    def _memory_bytes(self, place: str, version: int) -> int | None:
-        """As kubelet counts: a group does not need page cache that nobody touched lately."""
-        charged, inactive = (
-            ("memory.current", b"inactive_file")
-            if version == 2
-            else ("memory.usage_in_bytes", b"total_inactive_file")
-        )
-        used = self._parsed(f"{place}/{charged}", parse_single)
-        if used is None:
+    def _cpu_us(self, file: str, version: int) -> int | None:
+        content = self._files.read(file)
+        if content is None:
             return None
-        cache = self._parsed(f"{place}/memory.stat", lambda content: parse_keyed(content, inactive))
-        return None if cache is None else max(used - cache, 0)
+        try:
+            if version == 2:
+                return parse_keyed(content, b"usage_usec")
+            return parse_single(content) // _NS_PER_US
+        except MalformedError:
+            return None
+
+    def _memory(self, files: _Files, before: GroupCounters | None) -> tuple[int | None, int | None]:
+        """What is charged, and what of it the group needs, as kubelet counts: page cache that nobody
+        touched lately is not needed. Where as much is charged as *before*, the long file is not read."""
+        for file, stat, inactive in files.memory:
+            charged = self._parsed(file, parse_single)
+            if charged is None:
+                continue
+            if before is not None and charged == before.charged_bytes:
+                return charged, before.memory_bytes
+            cache = self._parsed(stat, lambda content: parse_keyed(content, inactive))  # noqa: B023
+            return charged, None if cache is None else max(charged - cache, 0)
+        return None, None
 
     def _pressures(self, place: str) -> Pressures:
         return Pressures(
-            cpu=self._parsed(f"{place}/cpu.pressure", parse_pressure),
-            memory=self._parsed(f"{place}/memory.pressure", parse_pressure),
-            io=self._parsed(f"{place}/io.pressure", parse_pressure),
+            cpu=self._pressure(f"{place}/cpu.pressure"),
+            memory=self._pressure(f"{place}/memory.pressure"),
+            io=self._pressure(f"{place}/io.pressure"),
         )
 
+    def _pressure(self, file: str) -> Pressure | None:
+        content = self._seldom(file)
+        try:
+            return None if content is None else parse_pressure(content)
+        except MalformedError:
+            return None
+
     def _parsed(self, file: str, parse: Callable[[bytes], T]) -> T | None:
-        content = self.files.read(file)
+        content = self._files.read(file)
         try:
             return None if content is None else parse(content)
         except MalformedError:

@@ -6,6 +6,7 @@ into the names of slices and scopes). The name is found by a search in the path,
 and to filter by: it is not an identity, and nothing may be granted by it.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -42,6 +43,7 @@ class GroupName:
     pod_uid: str | None
 
 
+@functools.lru_cache(maxsize=4096)
 def name_group(path: str) -> GroupName:
     """What the group at *path* is, and which container and pod it belongs to."""
     parts = [part for part in path.split("/") if part]
@@ -55,6 +57,19 @@ def name_group(path: str) -> GroupName:
     last = parts[-1]
     kind, name = _last(last)
     return GroupName(kind, name, container_id, pod_uid)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_sized(path: str) -> bool:
+    """Whether the group at *path* is something that people give resources to.
+
+    Slices and pods are sums of others. Groups that a container makes below its own are counted in it
+    already, and would be taken for the container.
+    """
+    naming = name_group(path)
+    if naming.kind in ("root", "slice", "pod"):
+        return False
+    return naming.container_id is None or naming.kind == "container"
 
 
 def _last(part: str) -> tuple[Kind, str]:

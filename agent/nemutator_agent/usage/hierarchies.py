@@ -17,7 +17,7 @@ from typing import Literal
 from nemutator_agent.usage.cgroup_files import Membership
 from nemutator_agent.usage.malformed import MalformedError
 
-USEFUL = frozenset({"cpuacct", "memory", "pids", "name=systemd"})
+USEFUL = frozenset({"cpu", "cpuacct", "memory", "pids", "blkio", "name=systemd"})
 """The controllers of version 1 that count what we report, or show what a process belongs to."""
 
 _OCTAL = re.compile(rb"\\([0-7]{3})")

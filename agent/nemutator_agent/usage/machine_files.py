@@ -11,6 +11,8 @@ _BUSY = (0, 1, 2, 5, 6)
 
 _KIB = 1024
 
+_UNLIMITED = 1 << 60
+
 _MEMINFO = (b"MemTotal", b"MemFree", b"Inactive(file)", b"MemAvailable", b"SwapTotal", b"SwapFree")
 
 
@@ -77,6 +79,24 @@ def parse_load_1m(content: bytes) -> float:
     if not first or not re.fullmatch(rb"[0-9]{1,9}\.[0-9]{1,9}", first[0]):
         raise MalformedError("/proc/loadavg: expected a number")
     return float(first[0])
+
+
+def parse_pids(content: bytes) -> int:
+    """The processes and threads of the machine: `0.50 0.40 0.30 running/ALL last`."""
+    words = content.split()
+    running, slash, total = words[3].partition(b"/") if len(words) > 3 else (b"", b"", b"")
+    if not (running and slash):
+        raise MalformedError("/proc/loadavg: expected running/all")
+    return whole(total, "/proc/loadavg")
+
+
+def parse_limit(content: bytes) -> int | None:
+    """A limit of a control group: `max`, or for version 1 more than any machine has, is none."""
+    text = content.strip()
+    if text == b"max":
+        return None
+    limit = whole(text, "limit of a control group")
+    return limit if limit < _UNLIMITED else None
 
 
 def parse_system_name(content: bytes) -> bytes | None:

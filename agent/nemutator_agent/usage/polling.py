@@ -6,11 +6,13 @@ from typing import Protocol
 
 from nemutator_common import names
 from nemutator_common.process import Process
-from nemutator_common.wire import Report, Summary
+from nemutator_common.wire import Missing, Report, Summary
+from nemutator_common.wire_activity import Flow
 
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.reports import report_of
+from nemutator_agent.usage.sandboxes import without_sandboxes
 from nemutator_agent.usage.snapshot import MachineFacts, MachineSnapshot
 from nemutator_agent.usage.summaries import Summaries
 
@@ -45,6 +47,14 @@ class ReportSink(Protocol):
     def put(self, report: Report) -> None: ...
 
 
+class FlowSource(Protocol):
+    """What was found of the peers of pods since the last time."""
+
+    def taken(self) -> tuple[Flow, ...]: ...
+
+    def missing(self) -> tuple[Missing, ...]: ...
+
+
 @dataclass(eq=False, slots=True)
 class UsagePoller:
     reader: MachineReader
@@ -54,6 +64,7 @@ class UsagePoller:
     _: KW_ONLY
     interval_s: float
     summary_s: float = 15.0
+    flows: FlowSource | None = None
     _facts: MachineFacts | None = field(default=None, init=False)
     _reported: MachineSnapshot | None = field(default=None, init=False)
     _summaries: list[Summary] = field(default_factory=list, init=False)
@@ -91,6 +102,7 @@ class UsagePoller:
         self.executables.follow(
             {process: counters.command for process, counters in snapshot.processes.items()}
         )
+        snapshot = without_sandboxes(snapshot)
         self._summaries += self._summing.add(snapshot, ticks_per_s=self._facts.ticks_per_s)
         if self._due(snapshot):
             self._report(snapshot, self._facts)
@@ -117,6 +129,12 @@ class UsagePoller:
             runtimes=self.executables.runtimes,
             denied=self.executables.denied,
         )
+        if self.flows is not None:
+            report = replace(
+                report,
+                flows=self.flows.taken(),
+                missing=(*report.missing, *self.flows.missing()),
+            )
         self.reports.put(replace(report, summaries=tuple(self._summaries)))
         self._reported = snapshot
         self._summaries.clear()

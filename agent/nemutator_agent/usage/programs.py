@@ -8,6 +8,7 @@ its first snapshot and after its last one is missing, and shared memory counts o
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nemutator_common.wire import Pressures
 
@@ -17,8 +18,7 @@ from nemutator_agent.usage.snapshot import GroupCounters, MachineSnapshot, Proce
 _US_PER_S = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(NamedTuple):
     """A control group, or its processes of one name."""
 
     path: str

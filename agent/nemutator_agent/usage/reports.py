@@ -12,19 +12,29 @@ from nemutator_common.wire import (
     Throughput,
     Workload,
 )
+from nemutator_common.wire_activity import NetworkInterface
 
 from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.gaps import name_gaps
 from nemutator_agent.usage.group_names import name_group
 from nemutator_agent.usage.hierarchies import with_ancestors
-from nemutator_agent.usage.snapshot import GroupCounters, IoCounters, MachineFacts, MachineSnapshot
+from nemutator_agent.usage.network_files import interface_rates
+from nemutator_agent.usage.snapshot import (
+    GroupCounters,
+    InterfaceLink,
+    IoCounters,
+    MachineFacts,
+    MachineSnapshot,
+)
 from nemutator_agent.usage.text import clean
 
 LONGEST_PATH = 1000
 LONGEST_NAME = 253
 LONGEST_COMMAND = 64
 """The kernel keeps 15 bytes of a command; escaping makes at most four characters of each."""
+
+MOST_INTERFACES = 256
 
 _US_PER_S = 1_000_000
 _DECIMALS = 6
@@ -97,7 +107,30 @@ def _machine(
         throughput=_throughput(
             before.io if before else IoCounters(), after.io, _elapsed_s(before, after)
         ),
+        booted_at=facts.booted_at,
+        pids=after.pids,
+        most_pids=after.devices.most_pids,
+        pods_memory_bytes=after.devices.pods_memory_bytes,
+        most_pods_pids=after.devices.most_pods_pids,
+        file_systems=after.devices.file_systems,
+        interfaces=tuple(_interfaces(before, after)),
+        temperatures=after.devices.temperatures,
     )
+
+
+def _interfaces(
+    before: MachineSnapshot | None, after: MachineSnapshot
+) -> Iterator[NetworkInterface]:
+    elapsed_s = _elapsed_s(before, after)
+    earlier = before.io.interfaces if before else {}
+    for name, counters in sorted(after.io.interfaces.items())[:MOST_INTERFACES]:
+        link = after.devices.links.get(name, InterfaceLink())
+        yield NetworkInterface(
+            name=clean(name, longest=LONGEST_NAME),
+            traffic=interface_rates(earlier.get(name), counters, elapsed_s),
+            is_up=link.is_up,
+            megabits=link.megabits,
+        )
 
 
 def _throughput(before: IoCounters, after: IoCounters, elapsed_s: float) -> Throughput:
@@ -175,6 +208,7 @@ def _workloads(
             cpu_is_summed=path not in counted and cores[path] is not None,
             memory_bytes=counters.memory_bytes,
             pressures=counters.pressures,
+            activity=after.activities.get(path),
         )
 
 

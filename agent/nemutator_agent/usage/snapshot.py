@@ -1,17 +1,23 @@
-"""A snapshot of a machine: its counters at one moment, as they were read."""
+"""A snapshot of a machine: its counters at one moment, as they were read.
+
+What there is one of for each group and each process is a tuple: of a frozen dataclass with slots, every field is
+set by a call of its own, and a full node has 650 of them in each snapshot.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from nemutator_common.wire import Pressures
+from nemutator_common.wire_activity import Activity, FileSystem, Temperature
 
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.gaps import Gaps
 from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
+from nemutator_agent.usage.network_files import InterfaceCounters
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCounters:
+class GroupCounters(NamedTuple):
     """The counters of a control group and all below it; None where one could not be read."""
 
     inode: int | None
@@ -19,10 +25,11 @@ class GroupCounters:
     cpu_us: int | None
     memory_bytes: int | None
     pressures: Pressures
+    charged_bytes: int | None = None
+    """Memory with the inactive page cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessCounters:
+class ProcessCounters(NamedTuple):
     path: str
     """The path of its group."""
     command: bytes
@@ -39,6 +46,26 @@ class IoCounters:
     disk_written_bytes: int | None = None
     network_received_bytes: int | None = None
     network_sent_bytes: int | None = None
+    interfaces: Mapping[str, InterfaceCounters] = field(default_factory=dict)
+    """Those with a device behind them."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceLink:
+    is_up: bool | None = None
+    megabits: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineDevices:
+    """What changes slowly, and is read once a minute."""
+
+    file_systems: tuple[FileSystem, ...] = ()
+    links: Mapping[str, InterfaceLink] = field(default_factory=dict)
+    temperatures: tuple[Temperature, ...] = ()
+    most_pids: int | None = None
+    pods_memory_bytes: int | None = None
+    most_pods_pids: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +93,7 @@ class MachineSnapshot:
     """By path, without the root, which is the machine."""
     processes: Mapping[ProcessId, ProcessCounters]
     gaps: Gaps
+    activities: Mapping[str, Activity] = field(default_factory=dict)
+    """Of groups, by path."""
+    devices: MachineDevices = MachineDevices()
+    pids: int | None = None

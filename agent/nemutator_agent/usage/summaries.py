@@ -7,11 +7,13 @@ between two summaries of one group.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nemutator_common.wire import Summary
+from nemutator_common.wire_activity import Activity, NetworkRates
 
-from nemutator_agent.usage.group_names import name_group
+from nemutator_agent.usage.group_names import is_sized, name_group
+from nemutator_agent.usage.pod_networks import network_owner
 from nemutator_agent.usage.programs import Counted, ProgramCounters
 from nemutator_agent.usage.reports import LONGEST_COMMAND, LONGEST_PATH
 from nemutator_agent.usage.snapshot import GroupCounters, MachineSnapshot
@@ -19,13 +21,13 @@ from nemutator_agent.usage.text import clean
 
 _US_PER_S = 1_000_000
 _DECIMALS = 6
+_NOT_KNOWN, _NO_NETWORK = Activity(), NetworkRates()
 
 LEAST_SHARE = 0.5
 """The least share of a summary's time that the last summary of a group must cover."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     """The time from the snapshot that began it to the last one that belongs to it."""
 
     inode: int | None
@@ -35,6 +37,10 @@ class _Span:
     to_us: int
     to_at: float
     memory_bytes: int | None
+    oom_kills_before: int | None
+    activity: Activity
+    """The last that was known."""
+    network: NetworkRates
 
     @property
     def elapsed_s(self) -> float:
@@ -61,13 +67,13 @@ class Summaries:
         counted.update(self._programs.add(snapshot, ticks_per_s=ticks_per_s))
         for what, counters in counted.items():
             before = self._spans.get(what)
-            span = None if before is None else _continued(before, counters, snapshot)
+            span = None if before is None else _continued(what, before, counters, snapshot)
             if span is not None and span.elapsed_s >= self._every_s:
                 completed.append((what, span))
                 span = None
             elif span is None and before is not None:
                 completed += self._last(what, before)
-            spans[what] = _begun(counters, snapshot) if span is None else span
+            spans[what] = _begun(what, counters, snapshot) if span is None else span
         for what in self._spans.keys() - spans.keys():
             completed += self._last(what, self._spans[what])
         self._spans = spans
@@ -78,25 +84,14 @@ class Summaries:
             yield what, span
 
 
-def is_sized(path: str) -> bool:
-    """Whether the group at *path* is something that people give resources to.
-
-    Slices and pods are sums of others. Groups that a container makes below its own are counted in it
-    already, and would be taken for the container.
-    """
-    naming = name_group(path)
-    if naming.kind in ("root", "slice", "pod"):
-        return False
-    return naming.container_id is None or naming.kind == "container"
-
-
 def _order(completed: tuple[Counted, _Span]) -> tuple[str, bytes, float]:
     what, span = completed
     return what.path, what.command or b"", span.to_at
 
 
-def _begun(counters: GroupCounters, snapshot: MachineSnapshot) -> _Span:
+def _begun(what: Counted, counters: GroupCounters, snapshot: MachineSnapshot) -> _Span:
     used_us = counters.cpu_us or 0
+    activity, network = _did(what, snapshot)
     return _Span(
         counters.inode,
         snapshot.monotonic,
@@ -105,14 +100,29 @@ def _begun(counters: GroupCounters, snapshot: MachineSnapshot) -> _Span:
         used_us,
         snapshot.at,
         counters.memory_bytes,
+        activity.oom_kills,
+        activity,
+        network,
     )
 
 
-def _continued(span: _Span, counters: GroupCounters, snapshot: MachineSnapshot) -> _Span | None:
+def _did(what: Counted, snapshot: MachineSnapshot) -> tuple[Activity, NetworkRates]:
+    """What is known of the group, and of the network that it shares with its pod's others."""
+    if what.command is not None:
+        return _NOT_KNOWN, _NO_NETWORK
+    owner = snapshot.activities.get(network_owner(what.path) or what.path)
+    network = None if owner is None else owner.traffic
+    return snapshot.activities.get(what.path, _NOT_KNOWN), network or _NO_NETWORK
+
+
+def _continued(
+    what: Counted, span: _Span, counters: GroupCounters, snapshot: MachineSnapshot
+) -> _Span | None:
     """*span* up to *snapshot*; None when this is another group under the same path."""
     if counters.cpu_us is None or counters.cpu_us < span.to_us or counters.inode != span.inode:
         return None
     seen = [b for b in (span.memory_bytes, counters.memory_bytes) if b is not None]
+    activity, network = _did(what, snapshot)
     return _Span(
         span.inode,
         span.from_monotonic,
@@ -121,6 +131,9 @@ def _continued(span: _Span, counters: GroupCounters, snapshot: MachineSnapshot) 
         counters.cpu_us,
         snapshot.at,
         max(seen, default=None),
+        span.oom_kills_before,
+        activity,
+        network,
     )
 
 
@@ -140,4 +153,14 @@ def _of(what: Counted, span: _Span) -> Iterator[Summary]:
         to_at=span.to_at,
         cpu_cores=round((span.to_us - span.from_us) / _US_PER_S / span.elapsed_s, _DECIMALS),
         memory_bytes=span.memory_bytes,
+        throttled=span.activity.throttled,
+        oom_kills=_more(span.oom_kills_before, span.activity.oom_kills),
+        network_received=span.network.received,
+        network_sent=span.network.sent,
+        disk_read=span.activity.disk_read,
+        disk_written=span.activity.disk_written,
     )
+
+
+def _more(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None or after < before else after - before

@@ -15,6 +15,19 @@ USAGE_SNAPSHOT_SECONDS = Metric(
     (),
     SECONDS,
 )
+FLOW_READINGS = Metric(
+    "nemutator_flow_readings_total",
+    "counter",
+    "looks at the connections of a pod, by result: done, denied (not allowed), ended (the pod), many"
+    " (sockets), slow, failed",
+    ("result",),
+)
+FLOWS_DROPPED = Metric(
+    "nemutator_flows_dropped_total",
+    "counter",
+    "peers of pods that were found and not reported, by reason: full",
+    ("reason",),
+)
 INSPECTIONS = Metric(
     "nemutator_inspections_total",
     "counter",

@@ -24,7 +24,7 @@ KUBE_LISTS = Metric(
     "nemutator_kube_lists_total",
     "counter",
     "complete lists that were begun, by reason: first, gone (the server no longer has our version), stuck,"
-    " periodic",
+    " periodic, absent (the resource was not served)",
     ("resource", "reason"),
 )
 KUBE_UNDECODABLE = Metric(
@@ -49,6 +49,13 @@ KUBE_EVENTS_DROPPED = Metric(
 REPORTS_STORED = Metric(
     "nemutator_reports_stored_total", "counter", "reports of agents that were new and are stored"
 )
+REPORT_GROUP_SIZE = Metric(
+    "nemutator_report_group_size",
+    "histogram",
+    "batches of reports that were stored in one transaction",
+    (),
+    (1, 2, 4, 8, 16, 32, 64, 128),
+)
 REPORTS_REPEATED = Metric(
     "nemutator_reports_repeated_total",
     "counter",
@@ -68,7 +75,7 @@ REPORT_EVERY_SECONDS = Metric(
 BATCHES_REFUSED = Metric(
     "nemutator_batches_refused_total",
     "counter",
-    "batches of records that were refused, by reason",
+    "batches of records that were refused, by reason; memory: bodies that are on their way took too much of it",
     ("reason",),
 )
 CALLERS = Metric(
@@ -76,6 +83,21 @@ CALLERS = Metric(
     "counter",
     "calls over the cluster's network, by the verdict on their token: granted, refused, kept (an older"
     " verdict, because the API server is away), unknown (there is none, for the same reason)",
+    ("result",),
+)
+TOKENS_JUDGED = Metric(
+    "nemutator_tokens_judged_total",
+    "counter",
+    "tokens of our processes, by how they were judged: remembered (proven by a signature before), signed (by a"
+    " key of the cluster), reviewed (the API server was asked, as about all that a signature does not"
+    " decide), forged (no key of the cluster has signed it)",
+    ("how",),
+)
+SIGNING_KEYS_READ = Metric(
+    "nemutator_signing_keys_read_total",
+    "counter",
+    "reads of the keys with which the cluster signs tokens, by result: read, failed (the keys of before stay"
+    " in use; without any, the API server reviews each token)",
     ("result",),
 )
 STREAM_RECORDS = Metric(
@@ -93,6 +115,11 @@ DATABASE_FAILURES = Metric(
     "counter",
     "operations that the database did not do, by operation (read, write) and reason",
     ("operation", "reason"),
+)
+DATABASE_CONFLICTS = Metric(
+    "nemutator_database_conflicts_total",
+    "counter",
+    "writes that were run again, because another brain had changed what they read (PostgreSQL only)",
 )
 HISTORY_POINTS = Metric(
     "nemutator_history_points", "gauge", "points of history in the database, of all nodes"
@@ -133,6 +160,11 @@ CONSOLE_REFUSED = Metric(
     ("reason",),
 )
 
+BRAIN_LEADS = Metric(
+    "nemutator_brain_leads",
+    "gauge",
+    "1 while this brain does what only one of several may do, else 0",
+)
 SUMMARIES_LEARNED = Metric(
     "nemutator_summaries_learned_total", "counter", "summaries of use that sizing has learnt from"
 )
@@ -148,6 +180,56 @@ USAGES_DROPPED = Metric(
     "nemutator_usages_dropped_total",
     "counter",
     "containers whose use was forgotten, by reason: count (to make room), age",
+    ("reason",),
+)
+HISTORY_ROWS = Metric(
+    "nemutator_history_rows", "gauge", "containers of whose use there is a history"
+)
+HISTORY_ROWS_DROPPED = Metric(
+    "nemutator_history_rows_dropped_total",
+    "counter",
+    "containers whose history was dropped, by reason: count (to make room), age (long not reported)",
+    ("reason",),
+)
+HISTORY_USE_ADDED = Metric(
+    "nemutator_history_use_added_total",
+    "counter",
+    "quarters of a minute of a container's use that were added to its history",
+)
+HISTORY_USE_DROPPED = Metric(
+    "nemutator_history_use_dropped_total",
+    "counter",
+    "quarters of a minute that were not added, by reason: absurd (the numbers), future and late (the"
+    " clock, or after half an hour), again (its time is counted), unknown_owner, no_room",
+    ("reason",),
+)
+HISTORY_SAMPLES_WRITTEN = Metric(
+    "nemutator_history_samples_written_total",
+    "counter",
+    "samples that a receiver of remote write has taken",
+)
+HISTORY_SAMPLES_DROPPED = Metric(
+    "nemutator_history_samples_dropped_total",
+    "counter",
+    "samples that a receiver of remote write has not got, by reason: refused, unreachable (for two hours)",
+    ("reason",),
+)
+HISTORY_MINUTES_SKIPPED = Metric(
+    "nemutator_history_minutes_skipped_total",
+    "counter",
+    "minutes that were not sent by remote write, because they are not kept any more",
+)
+HISTORY_READ_BACK = Metric(
+    "nemutator_history_read_back_total",
+    "counter",
+    "queries for history that is older than ours, by result (answered, failed, late)",
+    ("result",),
+)
+HISTORY_READ_BACK_DROPPED = Metric(
+    "nemutator_history_read_back_dropped_total",
+    "counter",
+    "samples of their answers that were left out, by reason: not_finite, future, duplicate, unordered and"
+    " histogram (the answer), absurd, off_grid and unknown (what nobody asked for)",
     ("reason",),
 )
 PROFILES_ASKED = Metric(
@@ -387,6 +469,31 @@ FOLLOWING_DISPUTED = Metric(
     "gauge",
     "labels and annotations of workloads that are left alone for now, because somebody else keeps reverting"
     " them",
+)
+RESIZES = Metric(
+    "nemutator_resizes_total",
+    "counter",
+    "resizes of running pods by SizingPolicies, by result: given, conflict (somebody wrote the pod at the same time:"
+    " tried again), refused (by the API server, or there is no room for the stamp), unreachable (tried again),"
+    " deferred, infeasible and error (what kubelet said of a resize that was given), foreign (somebody else has"
+    " changed our value: it stays)",
+    ("result",),
+)
+RESIZES_WAITING = Metric(
+    "nemutator_resizes_waiting",
+    "gauge",
+    "running pods that a SizingPolicy would change, and that wait",
+)
+RESIZES_PAUSED = Metric(
+    "nemutator_resizes_paused",
+    "gauge",
+    "1 while no pod is resized because no replica of admission was heard of lately",
+)
+SIZING_STATUSES = Metric(
+    "nemutator_sizing_statuses_total",
+    "counter",
+    "statuses of SizingPolicies that the brain wrote, by result: written, failed (tried again)",
+    ("result",),
 )
 AGED_WORKLOADS = Metric(
     "nemutator_aged_workloads",

@@ -45,6 +45,7 @@ POD = Key("pod", "a pod, as `namespace/name`; outside of Kubernetes, the caller"
 POD_UID = Key("pod_uid", "uid of a pod")
 PROCESS = Key("process", "name of a supervised process")
 PROFILE_ID = Key("profile", "id of a profile")
+GENERATION = Key("generation", "the how-manyeth holder of a claim a brain is")
 REASON = Key("reason", "the reason: one of a few fixed words, the same as in the metric")
 RESOURCE = Key("resource", "a resource of the Kubernetes API, in the plural: `pods`")
 RESULT = Key("result", "the result: granted, denied or failed; for a pod, patched or preview")

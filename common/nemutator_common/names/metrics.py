@@ -42,6 +42,12 @@ LOG_LINES_DROPPED = Metric(
     "counter",
     "lines of the log that were not written because nobody read the earlier ones",
 )
+HTTP_HANDSHAKES = Metric(
+    "nemutator_http_handshakes",
+    "gauge",
+    "TLS handshakes under way",
+    ("listener",),
+)
 HTTP_CONNECTIONS_DROPPED = Metric(
     "nemutator_http_connections_dropped_total",
     "counter",

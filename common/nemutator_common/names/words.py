@@ -48,6 +48,12 @@ SKIP_MUTATION = Word(
     "annotation of a pod: verbs that leave it alone, separated by spaces or commas; with `patch`,"
     " changes are computed and logged, and not applied",
 )
+STANDS_FOR = Word(
+    f"{DOMAIN}/stands-for",
+    "annotation of a manifest, without a cluster: what runs of it, as `[NAMESPACE/]KIND/NAME` with the kind"
+    " `unit`, `container`, `program` or `group`, for all containers or as `CONTAINER=…` for each; advice on"
+    " it is advice on the manifest",
+)
 SECRET_PREFIX = Word(
     f"{DOMAIN}/secret.",
     "prefix of an annotation of a pod; the rest is a name, and the value is a Vault reference"
@@ -121,6 +127,10 @@ FS_GROUP = Word(
     f"{DOMAIN}/fs-group",
     "attribute of a pod's volume, written there without our domain by the webhook: the pod's `fsGroup`,"
     " for which its files are",
+)
+LEADS = Word(
+    f"{DOMAIN}/leads",
+    'label of a brain\'s pod, `"true"` while that brain does what only one of several may do',
 )
 CSI_DRIVER = Word(f"agent.{DOMAIN}", "name of the CSI driver that gives a pod its socket")
 BRAIN_AUDIENCE = Word(f"brain.{DOMAIN}", "audience of the tokens that agents show to the brain")

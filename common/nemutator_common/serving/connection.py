@@ -1,11 +1,14 @@
 """One connection: aiohttp's HTTP protocol, with the caps and deadlines that it lacks."""
 
 import asyncio
+import contextlib
+import os
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import cast
 
 from aiohttp import web
+from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_exceptions import LineTooLong
 
 from nemutator_common import names
@@ -39,11 +42,13 @@ class Connection(web.RequestHandler):
         "_busy",
         "_deadline",
         "_error_details",
+        "_fd",
         "_gone",
         "_limits",
         "_lost",
         "_parsing",
         "_plain",
+        "_server",
         "_state",
         "_streaming",
         "_timer",
@@ -69,16 +74,9 @@ class Connection(web.RequestHandler):
         uid: int | None = None,
         plain: PlainPath | None = None,
     ) -> None:
-        super().__init__(
-            server,
-            loop=asyncio.get_running_loop(),
-            access_log=None,  # type: ignore[arg-type] # None disables it
-            keepalive_timeout=_NEVER_S,
-            lingering_time=limits.ending_s,
-            max_field_size=limits.head_bytes,
-            max_headers=limits.headers,
-            max_line_size=limits.head_bytes,
-        )
+        # The rest of aiohttp's comes when there is something to parse: most callers need none of it.
+        BaseProtocol.__init__(self, asyncio.get_running_loop())
+        self._server = server
         self.draining = False
         self.dropped: DropReason | None = None
         """Why we ended the connection, once we have."""
@@ -104,6 +102,8 @@ class Connection(web.RequestHandler):
         # aiohttp drops its reference to the transport when it closes it, so that a transport that
         # cannot be flushed would stay open.
         self._wire: asyncio.Transport | None = None
+        self._fd: int | None = None
+        """The socket's own, for answers that are written at once. It is the loop's, which closes it."""
 
     # --- from the request pipeline ---------------------------------------------------------------
     def begin(self, deadline: asyncio.Timeout) -> None:
@@ -147,21 +147,28 @@ class Connection(web.RequestHandler):
         return self._state.due if idle and self.dropped is None else None
 
     def drain(self) -> None:
-        """End after the current request, or at once when there is none, or it has no end."""
+        """End after the current request, or at once when there is none, or it has no end.
+
+        Who has sent a part of one, or has just connected, may send the rest where callers are waited for.
+        """
         self.draining = True
-        if self._streaming or not self._busy:
+        is_awaited = self._limits.linger_s > 0.0 and self._state.phase is Phase.HEAD
+        if self._streaming or not (self._busy or is_awaited):
             self._count(DropReason.DRAINED)
             self.force_close()
 
     def drop(self, reason: DropReason) -> None:
         """End the connection now, whatever is still to be sent."""
         self._count(reason)
+        self._fd = None
         if self._wire is not None:
             self._wire.abort()
 
     # --- from the event loop ---------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = cast("asyncio.Transport", transport)
+        if self._plain is not None and transport.get_extra_info("sslcontext") is None:
+            self._fd = transport.get_extra_info("socket").fileno()
         self._state = ConnectionState(self._limits, self._loop.time())
         self._watch()
 
@@ -179,10 +186,11 @@ class Connection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._lost = True
-        self._wire = None
+        self._wire = self._fd = None
         if self._timer is not None:
             self._timer.cancel()
-        super().connection_lost(exc)
+        if self._parsing:
+            super().connection_lost(exc)
         if not self._busy:
             self._gone(self)
 
@@ -197,24 +205,51 @@ class Connection(web.RequestHandler):
             return False
         if wire is None or wire.get_write_buffer_size():
             return False
-        answer = plain.answer(request, self.accepted_peer, self.peer)
-        if answer is None:
+        if not plain.answer(request, self.accepted_peer, self.peer, self._send):
             return False
-        wire.write(answer)
         self._state.ended(self._loop.time(), keep=True)
         self._watch()
         return True
 
+    def _send(self, answer: bytes) -> None:
+        """At once, where the loop's own writes wait for the end of its turn. Nothing else waits to be sent."""
+        assert self._wire is not None
+        sent = 0
+        if self._fd is not None:
+            # Who has gone, or reads nothing, is the loop's to find out.
+            with contextlib.suppress(OSError):
+                sent = os.write(self._fd, answer)
+        if sent < len(answer):
+            self._wire.write(answer[sent:])
+
     def _parse(self, data: bytes) -> None:
-        if not self._parsing and self._wire is not None:
-            self._parsing = True
-            super().connection_made(self._wire)
+        if not self._parsing:
+            if self._wire is None or self._wire.is_closing():
+                return
+            self._begin_parsing(self._wire)
         super().data_received(data)
+
+    def _begin_parsing(self, wire: asyncio.Transport) -> None:
+        paused = self._paused
+        super().__init__(
+            self._server,
+            loop=self._loop,
+            access_log=None,  # type: ignore[arg-type] # None disables it
+            keepalive_timeout=_NEVER_S,
+            lingering_time=self._limits.ending_s,
+            max_field_size=self._limits.head_bytes,
+            max_headers=self._limits.headers,
+            max_line_size=self._limits.head_bytes,
+        )
+        self._paused = paused
+        self._parsing = True
+        super().connection_made(wire)
 
     # --- from aiohttp ----------------------------------------------------------------------------
     def force_close(self) -> None:
-        super().force_close()
-        if not self._parsing and self._wire is not None:
+        if self._parsing:
+            super().force_close()
+        elif self._wire is not None:
             self._wire.close()
 
     def handle_error(

@@ -40,6 +40,14 @@ class Limits:
     handshake_s: float = 5.0
     """For the TLS handshake. No other limit of the connection applies until it is done."""
 
+    handshakes: int = 256
+    """TLS handshakes under way; further callers wait for their turn, for at most `head_s`. So many take less
+    CPU time than one of them may last: if all callers of a large cluster began at once, none would be
+    done in time."""
+
+    handshake_patience_s: float = 1.0
+    """After it a handshake may be given up for a caller who waits. One takes some round trips."""
+
     head_s: float = 10.0
     """From the connection, or the first byte of a later request, to the end of the head."""
 
@@ -54,9 +62,10 @@ class Limits:
     """For a caller to read a response after which we close, and to stop sending a body."""
 
     linger_s: float = 0.0
-    """For callers who keep a connection and are just about to use it when the listener stops: it stays
-    open for this long before the drain, and the response to what comes says that it closes. A client
-    does not repeat a POST on a connection that was closed as it sent."""
+    """For callers who keep a connection and are just about to use it when the listener stops, and for those
+    who have not heard yet that it does: it takes callers for this long before the drain, or until there are
+    none, and each response says that its connection closes. A client does not repeat a POST on a connection
+    that was closed as it sent."""
 
     drain_s: float = 1.0
     """For the current requests when the listener stops. A supervisor grants its tasks more."""

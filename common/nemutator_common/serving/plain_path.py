@@ -28,6 +28,8 @@ class PlainAnswer(NamedTuple):
     content_type: str
     headers: str = ""
     """Further lines, each with its end."""
+    record: Callable[[], None] = lambda: None
+    """Called as soon as it is sent, before anything else happens: the caller need not wait for that."""
 
 
 PlainHandler = Callable[[PlainRequest, AcceptedPeer | None], PlainAnswer | None]
@@ -40,22 +42,30 @@ class PlainPath:
     traffic: Traffic
 
     def answer(
-        self, request: PlainRequest, accepted_peer: AcceptedPeer | None, peer: str
-    ) -> bytes | None:
-        """All bytes of the answer; None when the pipeline has to answer."""
+        self,
+        request: PlainRequest,
+        accepted_peer: AcceptedPeer | None,
+        peer: str,
+        send: Callable[[bytes], None],
+    ) -> bool:
+        """*send* all bytes of the answer; False, and nothing is sent, when the pipeline has to answer."""
         started = time.monotonic()
         with logs.bound({names.REQUEST: next_request_name()}):
             try:
                 answer = self.handler(request, accepted_peer)
             except Exception as error:
                 log.error("request_failed", {names.ERROR: type(error).__name__}, exc_info=error)
-                return None
+                return False
             if answer is None:
-                return None
-            written = _written(answer)
+                return False
+            try:
+                send(_written(answer))
+            finally:
+                # Whatever becomes of the connection: it may have reached the caller.
+                answer.record()
             seconds = time.monotonic() - started
             self.traffic.answered_plainly(request.path, answer.body, seconds, peer)
-        return written
+        return True
 
 
 def _written(answer: PlainAnswer) -> bytes:

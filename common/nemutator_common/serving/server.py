@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 
 from aiohttp import web
@@ -19,6 +21,7 @@ from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.fair_share import HeldConnections, drop_candidates
+from nemutator_common.serving.handshaking import Handshake, Handshakes, TooManyWaitError
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import Operation
 from nemutator_common.serving.plain_path import PlainHandler, PlainPath
@@ -28,7 +31,7 @@ from nemutator_common.serving.responses import (
     early_response,
     operations,
 )
-from nemutator_common.serving.sockets import ListeningSocket, peer_of, uid_of
+from nemutator_common.serving.sockets import ListeningSocket, peer_of, source_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason
 from nemutator_common.serving.traffic import Traffic
 
@@ -52,6 +55,9 @@ MOST_REFUSALS = 16
 connections of others are closed without one."""
 
 _TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
+
+TURNS = 3
+"""Of the event loop, until what has arrived is read on each kind of loop and its handlers have begun."""
 
 ABORT_S = 0.2
 """The time for aborted connections and cancelled handlers to end. More would delay the stop."""
@@ -97,11 +103,18 @@ class HttpServer:
     _plain_path: PlainPath | None = field(init=False, default=None)
     _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
+    _ending: bool = field(init=False, default=False)
     _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _tls_context: TlsContext | None = field(init=False, default=None)
+    _handshakes: Handshakes = field(init=False)
 
     def __post_init__(self) -> None:
         self._traffic = self.traffic or Traffic(self.name, self.process.meter)
+        self._handshakes = Handshakes(
+            self.limits.handshakes,
+            self.limits.handshake_patience_s,
+            changed=self._traffic.handshakes,
+        )
         if self.plain is not None:
             self._plain_path = PlainPath(self.plain, self._traffic)
 
@@ -139,7 +152,14 @@ class HttpServer:
                     tasks.create_task(
                         self._reload(self._tls_context), name=f"{self.name} certificate"
                     )
-                await self._accept(self.listening.socket, runner.server, tasks)
+                accept = partial(self._accept, self.listening.socket, runner.server, tasks)
+                accepting = tasks.create_task(accept(), name=f"{self.name} accept")
+                try:
+                    await asyncio.wait([accepting])
+                finally:
+                    if self.limits.linger_s > 0.0:
+                        # In here, so that handshakes are finished that have begun.
+                        await self._linger(accepting, accept)
         finally:
             self.close()
             try:
@@ -165,11 +185,17 @@ class HttpServer:
         return runner
 
     async def _accept(
-        self, listening: socket.socket, server: web.Server, tasks: asyncio.TaskGroup
+        self,
+        listening: socket.socket,
+        server: web.Server,
+        tasks: asyncio.TaskGroup,
+        *,
+        waiting_only: bool = False,
     ) -> None:
+        """*waiting_only*: return when nobody waits any more, or no more of them can be served anyway."""
         queue = AcceptQueue(listening)
         try:
-            await self._accept_from(queue, listening, server, tasks)
+            await self._accept_from(queue, listening, server, tasks, waiting_only=waiting_only)
         finally:
             queue.leave()
 
@@ -179,16 +205,23 @@ class HttpServer:
         listening: socket.socket,
         server: web.Server,
         tasks: asyncio.TaskGroup,
+        *,
+        waiting_only: bool,
     ) -> None:
-        while True:
-            # While more callers wait nothing else here yields, and others could wait for ever.
-            await queue.filled()
+        for _ in range(self.limits.connections) if waiting_only else itertools.count():
+            if not waiting_only:
+                # While more callers wait nothing else here yields, and others could wait for ever.
+                await queue.filled()
             try:
                 # Not by the event loop: what `accept_peer` learns has to be of the moment of accept.
                 accepted, _ = listening.accept()
             except BlockingIOError:
+                if waiting_only:
+                    return
                 continue
             except OSError as error:
+                if waiting_only:
+                    return
                 self._traffic.dropped(DropReason.ACCEPT_FAILED)
                 log.warning(
                     "accept_failed", {names.LISTENER: self.name, names.ERROR: error.strerror}
@@ -223,6 +256,7 @@ class HttpServer:
                     uid=uid,
                     plain=self._plain_path,
                 )
+                connection.draining = self._ending
                 self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()
                 if self._tls_context is None:
@@ -230,7 +264,7 @@ class HttpServer:
                     await self._admit(accepted, connection)
                 else:
                     name = f"{self.name} admission"
-                    tasks.create_task(self._admit(accepted, connection), name=name)
+                    tasks.create_task(self._shake_hands(accepted, connection), name=name)
             pause_s = self.pace(crowded is not None) if self.pace is not None else 0.0
             if pause_s > 0.0:
                 queue.leave()
@@ -260,7 +294,30 @@ class HttpServer:
             self.held.refusals -= 1
             accepted.close()
 
-    async def _admit(self, accepted: socket.socket, connection: Connection) -> None:
+    async def _shake_hands(self, accepted: socket.socket, connection: Connection) -> None:
+        """Admit *accepted* when it is its turn."""
+        try:
+            async with asyncio.timeout(self.limits.head_s):
+                handshake = await self._handshakes.begin(
+                    source_of(accepted), partial(_hang_up, accepted)
+                )
+        except (TooManyWaitError, TimeoutError):
+            self._traffic.dropped(DropReason.TOO_MANY)
+            accepted.close()
+            self._remove(connection)
+            return
+        except BaseException:
+            accepted.close()
+            self._remove(connection)
+            raise
+        try:
+            await self._admit(accepted, connection, handshake)
+        finally:
+            self._handshakes.end(handshake)
+
+    async def _admit(
+        self, accepted: socket.socket, connection: Connection, handshake: Handshake | None = None
+    ) -> None:
         """Hand *accepted* to the event loop, after its TLS handshake when there is one."""
         loop = asyncio.get_running_loop()
         try:
@@ -276,7 +333,8 @@ class HttpServer:
                 )
         except Exception as error:  # noqa: BLE001
             # What a stranger sends can fail in many ways, each of which only ends this connection.
-            self._traffic.dropped(DropReason.HANDSHAKE)
+            crowded = handshake is not None and handshake.given_up
+            self._traffic.dropped(DropReason.TOO_MANY if crowded else DropReason.HANDSHAKE)
             log.debug("handshake_failed", {names.PEER: connection.peer, names.ERROR: reason(error)})
         finally:
             if not connection.made:
@@ -299,8 +357,8 @@ class HttpServer:
     async def _drain(self) -> None:
         try:
             # Bytes that have arrived already are a current request: let the loop read them first.
-            await asyncio.sleep(0)
-            await self._linger()
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
             async with asyncio.timeout(self.limits.drain_s):
                 for connection in tuple(self._connections):
                     connection.drain()
@@ -314,13 +372,24 @@ class HttpServer:
             async with asyncio.timeout(ABORT_S):
                 await self._empty.wait()
 
-    async def _linger(self) -> None:
-        """Let callers learn from a response that their connection closes, before it does."""
+    async def _linger(
+        self, accepting: asyncio.Task[None], accept: Callable[..., Awaitable[None]]
+    ) -> None:
+        """Let callers learn from a response that their connection closes, before it does. Who connects
+        meanwhile has not heard that the listener stops, and learns it in the same way."""
+        self._ending = True
         for connection in self._connections:
             connection.draining = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.limits.linger_s):
                 await self._empty.wait()
+        if not accepting.cancelling():
+            accepting.cancel()
+            await asyncio.wait([accepting])
+            # The kernel has told those who wait that they are connected.
+            await accept(waiting_only=True)
+        self.close()
+        await self._drain()
 
     def _remove(self, connection: Connection) -> None:
         self._connections.pop(connection, None)
@@ -336,3 +405,9 @@ class HttpServer:
             self._empty.clear()
         else:
             self._empty.set()
+
+
+def _hang_up(accepted: socket.socket) -> None:
+    """Whoever waits for bytes from it, or to send some, is told at once."""
+    with contextlib.suppress(OSError):
+        accepted.shutdown(socket.SHUT_RDWR)

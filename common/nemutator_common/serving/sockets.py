@@ -73,6 +73,14 @@ def peer_of(connection: socket.socket) -> str:
     return f"pid {pid} uid {uid}"
 
 
+def source_of(connection: socket.socket) -> str:
+    """The address of the peer of a TCP connection; empty when it is gone."""
+    try:
+        return str(connection.getpeername()[0])
+    except OSError:
+        return ""
+
+
 def uid_of(connection: socket.socket) -> int | None:
     """The user of the peer of a unix socket; None for other sockets, and when the peer is gone."""
     try:

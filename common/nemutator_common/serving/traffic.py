@@ -39,6 +39,7 @@ class Traffic:
         self._meter = meter
         self._open = 0
         self._connections = meter.level(names.HTTP_CONNECTIONS, listener=listener)
+        self.handshakes = meter.level(names.HTTP_HANDSHAKES, listener=listener)
         self._gets = meter.counter(
             names.HTTP_REQUESTS, listener=listener, method="GET", status="200"
         )

@@ -18,6 +18,13 @@ from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
+from nemutator_common.shipping.brain_connections import (
+    CONNECTIONS,
+    CallAttempt,
+    attempts_told,
+    is_broken,
+    kept_connector,
+)
 from nemutator_common.shipping.destinations import Destination, LocalBrain, parse_destination
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
@@ -34,6 +41,7 @@ from nemutator_common.wire import (
     ProfileRequests,
     Stream,
 )
+from nemutator_common.wire_columns import COLUMNS_TYPE, MAGIC
 
 LARGEST_ANSWER = 64 << 10
 LARGEST_DOCUMENT = 32 << 20
@@ -42,16 +50,13 @@ LARGEST_DOCUMENT = 32 << 20
 ANSWER_S = 10.0
 LONGEST_WAIT_S = 30.0
 
-CONNECTIONS = 4
-"""Enough for a long poll and for each stream of a process."""
-
 _SMALLEST_TO_COMPRESS = 1024
 _GZIP_LEVEL = 1
 """Even the first level shrinks reports to a tenth; higher levels cost more than they save."""
 
 _LONGEST_REASON = 200
 
-_REFUSED = {400: "malformed", 413: "too_large", 422: "malformed"}
+_REFUSED = {400: "malformed", 413: "too_large", 415: "malformed", 422: "malformed"}
 _UNAUTHORISED = (401, 403)
 _BUSY = (429, 503)
 
@@ -90,13 +95,9 @@ class BrainOverHttp:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        connector: aiohttp.BaseConnector = (
-            aiohttp.UnixConnector(str(self._where.socket), limit=CONNECTIONS)
-            if isinstance(self._where, LocalBrain)
-            else aiohttp.TCPConnector(limit=CONNECTIONS)
-        )
         self._session = aiohttp.ClientSession(
-            connector=connector,
+            connector=kept_connector(self._where),
+            trace_configs=[attempts_told()],
             cookie_jar=aiohttp.DummyCookieJar(),
             # The environment's proxies are ignored: nobody belongs between us and the brain.
             trust_env=False,
@@ -117,7 +118,10 @@ class BrainOverHttp:
         most_bytes: int = LARGEST_ANSWER,
         deadline_s: float = ANSWER_S,
     ) -> BrainResponse:
-        """Return the response when it is a success, else raise a LinkError."""
+        """Return the response when it is a success, else raise a LinkError.
+
+        It may arrive twice: all that the brain is told has a number or a name, and counts once.
+        """
         try:
             async with asyncio.timeout(deadline_s):
                 return await self._call(method, path, body, dict(headers or {}), most_bytes)
@@ -132,30 +136,22 @@ class BrainOverHttp:
             raise RuntimeError("used outside of `async with`")
         headers["Authorization"] = f"Bearer {self._token().reveal()}"
         if body is not None:
-            headers["Content-Type"] = "application/json"
-            # On this machine sending a byte costs less than compressing it.
-            if not self._local and len(body) >= _SMALLEST_TO_COMPRESS:
+            columns = body.startswith(MAGIC)
+            headers["Content-Type"] = COLUMNS_TYPE if columns else "application/json"
+            # On this machine sending a byte costs less than compressing it; snapshots are compressed.
+            if not self._local and not columns and len(body) >= _SMALLEST_TO_COMPRESS:
                 body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
                 headers["Content-Encoding"] = "gzip"
         try:
-            async with self._session.request(
-                method,
-                self._base + path,
-                # aiohttp writes plain bytes in one piece, which blocks the loop when they are many.
-                data=io.BytesIO(body) if body else body,
-                headers=headers,
-                ssl=self._context() or True,
-                # A redirect would send our token to somebody else.
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=None),
-            ) as response:
-                if response.status not in (200, 202, 204, 304):
-                    await self._fail(response)
-                return BrainResponse(
-                    response.status,
-                    await _body(response, most_bytes),
-                    response.headers.get("ETag"),
-                )
+            for _ in range(CONNECTIONS):
+                attempt = CallAttempt()
+                try:
+                    return await self._ask(method, path, body, headers, most_bytes, attempt)
+                except (aiohttp.ClientError, OSError) as error:
+                    # Whoever closes a connection that was kept does not know of a call on its way.
+                    if not (attempt.reused and is_broken(error)):
+                        raise
+            return await self._ask(method, path, body, headers, most_bytes, CallAttempt())
         except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:
             if self._ca is not None:
                 self._ca.invalidate()
@@ -164,6 +160,36 @@ class BrainOverHttp:
         except (aiohttp.ClientError, OSError) as error:
             why = f"no brain answers at {self._where}: {_short(error)}"
             raise LinkUnavailableError("connection", why) from error
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        most_bytes: int,
+        attempt: CallAttempt,
+    ) -> BrainResponse:
+        assert self._session is not None
+        async with self._session.request(
+            method,
+            self._base + path,
+            # aiohttp writes plain bytes in one piece, which blocks the loop when they are many.
+            data=io.BytesIO(body) if body else body,
+            headers=headers,
+            ssl=self._context() or True,
+            # A redirect would send our token to somebody else.
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=None),
+            trace_request_ctx=attempt,
+        ) as response:
+            if response.status not in (200, 202, 204, 304):
+                await self._fail(response)
+            return BrainResponse(
+                response.status,
+                await _body(response, most_bytes),
+                response.headers.get("ETag"),
+            )
 
     def _token(self) -> Secret:
         try:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nemutator_common import names
-from nemutator_common.backoff import Backoff
+from nemutator_common.backoff import Backoff, spread_s
 from nemutator_common.process import Process
 from nemutator_common.shipping.batches import Encode, Numbered, without_gap
 from nemutator_common.shipping.links import BatchRefusedError, Link, LinkUnavailableError
@@ -25,7 +25,9 @@ BATCH_BYTES = 1 << 20
 
 BATCH_RECORDS = 64
 
-_BACKOFF = Backoff(first_s=0.25, longest_s=15.0)
+_BACKOFF = Backoff(first_s=0.5, longest_s=15.0, fixed=0.1)
+"""After an outage ten thousand agents come back over a quarter of a minute, and not in the same second."""
+
 _LONGEST_RETRY_AFTER_S = 60.0
 """The longest wait that we accept from a brain: after it, the brain may have changed its mind."""
 
@@ -47,6 +49,10 @@ class Shipper:
     epoch: str
     encode: Encode
     call_s: float
+    acknowledged: Callable[[Ack], None] = lambda _: None
+    """Hears each `Ack`."""
+    in_another_form: Callable[[int], bool] = lambda _: False
+    """Called when records up to a number were refused: whether they shall be sent again, in another form."""
     needed: bool = False
     """Whether the process is not ready while the brain is away."""
     report_every_s: float = field(init=False, default=0.0)
@@ -114,6 +120,7 @@ class Shipper:
             raise LinkUnavailableError("invalid", "the brain's answer does not fit what was sent")
         self.report_every_s = min(max(0.0, ack.report_every_s), LONGEST_PACE_S)
         self.queue.forget(up_to=ack.seq)
+        self.acknowledged(ack)
 
     def _recovered(self) -> None:
         if self._failures:
@@ -130,6 +137,8 @@ class Shipper:
             self.process.readiness.pass_(PART)
 
     def _refused(self, error: BatchRefusedError, *, first: int, last: int) -> None:
+        if self.in_another_form(last):
+            return
         if first < last:
             self._singly_up_to = last
             return
@@ -149,8 +158,9 @@ class Shipper:
     async def _wait_after(self, error: LinkUnavailableError) -> None:
         self._resumed = False
         self._failures += 1
-        asked_s = min(error.retry_after_s, _LONGEST_RETRY_AFTER_S)
-        delay_s = max(_BACKOFF.delay_s(self._failures, roll=self.process.dice.random()), asked_s)
+        roll = self.process.dice.random()
+        asked_s = spread_s(min(error.retry_after_s, _LONGEST_RETRY_AFTER_S), roll=roll)
+        delay_s = max(_BACKOFF.delay_s(self._failures, roll=roll), asked_s)
         self.process.meter.count(names.UPLINK_FAILURES, stream=self.stream, reason=error.reason)
         self._fails(str(error))
         level = logging.WARNING if self._failures == 1 else logging.DEBUG

@@ -1,16 +1,17 @@
 """Streams whose records wait in memory: `put` adds one, and `run` ships it to the brain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import msgspec
 
 from nemutator_common import names
 from nemutator_common.process import Process
-from nemutator_common.shipping.batches import encode_records, encode_reports
+from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.links import Link
+from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.windows import WindowPause, WindowReading, WindowSymbols
 from nemutator_common.wire import Grant, Report
@@ -28,7 +29,7 @@ WINDOWS_BYTES = 8 << 20
 WindowRecord = WindowReading | WindowSymbols | WindowPause
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class MemoryStream(Generic[R]):
     """A stream. When it is full, the oldest records make room, and each of them is counted."""
 
@@ -36,18 +37,23 @@ class MemoryStream(Generic[R]):
     shipper: Shipper
     source: Callable[[R], str] = lambda _: ""
     """Who made a record: whoever has most of them in the buffer loses the oldest."""
+    encode: Callable[[R], bytes] = msgspec.json.encode
+    """A record as it waits."""
+    _drops: Callable[[], object] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._drops = self.shipper.process.meter.counter(
+            names.UPLINK_DROPPED, stream=self.shipper.stream, reason="buffer_full"
+        )
 
     def put(self, record: R) -> None:
         """Add *record*; this never waits and never fails."""
-        self.put_encoded(msgspec.json.encode(record), source=self.source(record))
+        self.put_encoded(self.encode(record), source=self.source(record))
 
     def put_encoded(self, record: bytes, *, source: str) -> None:
         """Add a record as it goes over the wire."""
-        dropped = self.buffer.put(record, source=source)
-        if dropped:
-            self.shipper.process.meter.count(
-                names.UPLINK_DROPPED, dropped, stream=self.shipper.stream, reason="buffer_full"
-            )
+        for _ in range(self.buffer.put(record, source=source)):
+            self._drops()
         self.shipper.wake()
 
     @property
@@ -67,6 +73,7 @@ def report_stream(
     process: Process, link: Link, buffer: Buffer, *, node: str, epoch: str, call_s: float
 ) -> MemoryStream[Report]:
     """A node's reports. Without the brain the process is not ready: reporting is its work."""
+    columns = ReportColumns()
     shipper = Shipper(
         process=process,
         link=link,
@@ -74,11 +81,13 @@ def report_stream(
         stream="reports",
         writer=node,
         epoch=epoch,
-        encode=encode_reports,
+        encode=columns.encode,
         call_s=call_s,
+        acknowledged=columns.acknowledged,
+        in_another_form=columns.refused,
         needed=True,
     )
-    return MemoryStream(buffer, shipper)
+    return MemoryStream(buffer, shipper, encode=columns.record)
 
 
 def grant_stream(

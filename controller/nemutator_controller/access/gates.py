@@ -217,7 +217,8 @@ class PeopleRule:
         if route is None:
             raise AccessRefusedError(404, "path", "no such path", API_REMEDY)
         permission = route.permission
-        namespace = request.query.get("namespace", "") if permission.narrows else ""
+        named = request.match_info.get("namespace", request.query.get("namespace", ""))
+        namespace = named if permission.narrows else ""
         if not await self.people.may(who, permission, namespace=namespace):
             where = f" in namespace {namespace}" if namespace else ""
             what = f"{who.username} may not {permission}{where}"

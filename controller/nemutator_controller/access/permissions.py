@@ -19,7 +19,8 @@ class Permission:
     verb: Verb
     resource: str
     narrows: bool = False
-    """Its answer is limited to the namespace that the query names, so that permission there is enough."""
+    """Its answer is limited to the namespace that the path or else the query names, so that permission there is
+    enough."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.resource}.{names.DOMAIN}"

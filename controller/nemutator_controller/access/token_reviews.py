@@ -147,9 +147,7 @@ class ReviewedCallers:
             self._count("refused")
             return None
         try:
-            verdict = await self._verdicts.find(
-                digest(token.reveal()), lambda: self._ask(token), source=source
-            )
+            verdict = await self.review(token, source=source)
         except UnknownNowError:
             self._count("unknown")
             raise
@@ -158,6 +156,12 @@ class ReviewedCallers:
         else:
             self._count("granted" if verdict.value else "refused")
         return verdict.value
+
+    async def review(self, token: Secret, *, source: str) -> ReviewVerdict[Caller | None]:
+        """The verdict on *token*, which is not counted. Raises UnknownNowError."""
+        return await self._verdicts.find(
+            digest(token.reveal()), lambda: self._ask(token), source=source
+        )
 
     async def _ask(self, token: Secret) -> Caller | None:
         return caller_of(await self._reviewer.token(token, (_AUDIENCE,)), self._accounts)

@@ -66,7 +66,8 @@ class SnapshotAdvisor:
         amounts = item.requests if side == "requests" else item.limits
         text = {"cpu": amounts.cpu, "memory": amounts.memory}.get(name)
         if text is None:
-            return NoAdvice(f"{item.strategy} gives no {side} of {name}")
+            why = f": {item.reason}" if item.reason else ""
+            return NoAdvice(f"{item.strategy} gives no {side} of {name}{why}")
         try:
             amount = parse_quantity(text)
         except QuantityError as error:

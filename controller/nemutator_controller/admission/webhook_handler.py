@@ -166,7 +166,7 @@ class WebhookHandler:
             self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
         for reason in planned.unpinned:
             self.process.meter.count(names.IMAGES_UNPINNED, reason=reason)
-        for why, count in Counter(planned.unresolved).items():
+        for why, count in Counter(each.why for each in planned.unresolved).items():
             self.process.meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
         if planned.refused:
             log.info("pod_refused", {names.POD: called(subject), names.ERROR: planned.refused})

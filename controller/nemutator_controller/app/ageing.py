@@ -36,7 +36,7 @@ def ageing_part(context: BrainContext, findings: Findings) -> Part:
     tasks = [Task(TaskPhase.WORK, "ageing", assessments.run)]
     if cluster:
         marks = AgeingMarks(findings, cluster.ageing_marks, context.process)
-        tasks.append(Task(TaskPhase.WORK, "mark what ages", marks.run))
+        tasks.append(Task(TaskPhase.WORK, "mark what ages", marks.run, alone=True))
     return Part(
         routes=AgeingApi(findings, store, context.process.clock).routes(),
         streams={"windows": StoredStream("agent", store.record)},

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Callable
 
 from nemutator_common.process import Process
@@ -16,19 +17,28 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.evictions import eviction_queue, evictions_part
 from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
+from nemutator_controller.app.history import history_part, history_saver, usage_history
 from nemutator_controller.app.images import images_part
-from nemutator_controller.app.journal import journal_part
+from nemutator_controller.app.inventory import inventory_part
+from nemutator_controller.app.journal import admission_replicas, journal_part
+from nemutator_controller.app.leadership import refuse_many_on_a_file
 from nemutator_controller.app.listeners import bound, local_listener, uplink_listener
-from nemutator_controller.app.nodes import nodes_part
+from nemutator_controller.app.nodes import nodes_part, report_pace
 from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
-from nemutator_controller.app.sizing import sizing_part
+from nemutator_controller.app.sizing import LeakingMemory, LocalAdvice, advice_knobs, sizing_part
 from nemutator_controller.app.streams import streams_part
 from nemutator_controller.app.tokens import token_reading, tokens_part
+from nemutator_controller.app.updating import updating_part
 from nemutator_controller.app.windows import windows_part
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.engines import Engines
+from nemutator_controller.database.sqlite import open_sqlite
+from nemutator_controller.history.learning import UsageHistoryLearner
+from nemutator_controller.inventory.current_use import CurrentUse
+from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.usage.sql import make_room
@@ -36,6 +46,7 @@ from nemutator_controller.usage.sql import make_room
 
 async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
     """Be the brain until *stop*."""
+    refuse_many_on_a_file(settings, socket.gethostname())
     process = real_process(settings.data_dir)
     async with contextlib.AsyncExitStack() as stack:
         cluster = None
@@ -61,7 +72,7 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         await console.restore()
         tasks = [task for part in parts for task in part.tasks]
         if cluster:
-            tasks += cluster.tasks()
+            tasks = cluster.leadership.arranged([*tasks, *cluster.tasks()])
         tasks += [listener.task for listener in listeners]
         add_metrics_listener(process, settings.metrics)
         add_tasks(process.supervisor, tasks)
@@ -71,20 +82,40 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
 
 def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[Part]:
     nodes = Nodes(most=context.settings.most_nodes)
-    findings = Findings()
-    usages = Usages(most=context.settings.sized_containers)
+    findings, clock = Findings(), context.process.clock
+    usages = Usages(most=context.settings.sized_containers, knobs=advice_knobs(context.settings))
+    usage = usage_history(context)
+    history = history_saver(context, usage)
     tokens, evictions = token_reading(context), eviction_queue(context)
+    pace, current = report_pace(context, nodes), CurrentUse(most_nodes=context.settings.most_nodes)
+    learner = UsageHistoryLearner(usage, context.process)
+    flows = KeptFlows()
+    replicas = admission_replicas(context)
     parts = [
-        nodes_part(context, nodes, usages),
+        nodes_part(
+            context,
+            nodes,
+            usages,
+            pace,
+            [learner],
+            watchers=[current],
+            beside=[history],
+            flows=flows,
+        ),
+        history_part(context, usage, history),
+        inventory_part(context, nodes, usages, pace, current, flows),
         sizing_part(context, usages, findings),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         grants_part(context),
         evictions_part(context, evictions),
         rolling_part(context),
-        journal_part(context, tokens),
+        journal_part(
+            context, tokens, replicas, LocalAdvice(usages, LeakingMemory(findings), clock)
+        ),
         tokens_part(tokens),
         following_part(context, tokens, evictions),
+        updating_part(context, usages, findings, replicas),
         windows_part(context),
         images_part(context),
     ]
@@ -93,9 +124,13 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
 
 
 def _database(settings: BrainSettings, process: Process) -> Database:
-    return Database(
-        process.directory.database,
-        largest_bytes=settings.database_bytes,
-        make_room=make_room,
-        process=process,
-    )
+    return Database(_engines(settings, process), make_room=make_room, process=process)
+
+
+def _engines(settings: BrainSettings, process: Process) -> Engines:
+    if not settings.database:
+        return open_sqlite(process.directory.database, largest_bytes=settings.database_bytes)
+    # Imported here: most brains have no PostgreSQL, and its client is an extra.
+    from nemutator_controller.database.postgres import open_postgres, server_of
+
+    return open_postgres(server_of(settings.database, settings.database_password_file))

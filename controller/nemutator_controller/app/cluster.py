@@ -9,11 +9,15 @@ from nemutator_common.data_directory_files import renew_link_token
 from nemutator_common.process import Process
 
 from nemutator_controller.access.bearers import Accounts, account
+from nemutator_controller.access.key_reading import SigningKeys
+from nemutator_controller.access.proving import ProvenCallers
 from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.app.cluster_adapters import (
     AgeingNewsOnPods,
+    AgentPods,
     DeclaredPods,
     ImagesOfDeclaringPods,
+    MemoryOfKilled,
     NamedPods,
     OwnersOfUse,
     PodsThatAsk,
@@ -29,19 +33,21 @@ from nemutator_controller.app.eviction_adapters import (
     PodsToRestart,
     ReviewedEvictionRights,
 )
+from nemutator_controller.app.leadership import Leadership
 from nemutator_controller.app.parts import Task, TaskPhase
+from nemutator_controller.cluster.inventory_watching import ObjectsWatch
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.journal.revisions import revision_of
 from nemutator_controller.kube.announcing import Announcer
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer, NotSyncedError
-from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import JOBS, NAMESPACES, WORKLOADS
 from nemutator_controller.kube.reviewing import Reviewer
 from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.kube.workload_objects import WatchedWorkload
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.rule_writing import TemplateRuleWriter
@@ -50,6 +56,18 @@ from nemutator_controller.registration.installation import WEBHOOKS, KubeInstall
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
 from nemutator_controller.settings import BrainSettings
+from nemutator_controller.updating.objects import SIZING_POLICIES
+
+ALONE = frozenset(
+    {
+        "follow policies",
+        "policies' statuses",
+        "follow policies of templates",
+        "check template rules",
+        "template rules",
+    }
+)
+"""Of the tasks here: what several brains would write over each other."""
 
 
 class Cluster:
@@ -69,6 +87,7 @@ class Cluster:
         self.leaf = leaf
         self.watch = ClusterWatch(transport, process=process)
         namespace = settings.namespace
+        self.leadership = Leadership(settings, transport, process)
         self.registrar = Registrar(
             KubeInstallation(
                 self.reader,
@@ -79,21 +98,30 @@ class Cluster:
             leaf,
             Servers(
                 admission=_service("nemutator-admission", namespace),
-                brain=[*_service("nemutator-brain", namespace), *settings.further_names],
+                brain=[
+                    *_service("nemutator-brain", namespace),
+                    *_service("nemutator-console", namespace),
+                    *settings.further_names,
+                ],
             ),
             process=process,
+            leads=self.leadership.now,
         )
-        self.callers = ReviewedCallers(
-            self.reviewer,
-            Accounts(
-                agent=account(namespace, settings.agent_account),
-                admission=account(namespace, settings.admission_account),
-            ),
-            process,
+        accounts = Accounts(
+            agent=account(namespace, settings.agent_account),
+            admission=account(namespace, settings.admission_account),
+        )
+        self.callers = ProvenCallers(
+            reviewed=ReviewedCallers(self.reviewer, accounts, process),
+            keys=SigningKeys(source=self.reviewer, process=process),
+            agents=AgentPods(self.watch),
+            accounts=accounts,
+            process=process,
         )
         self.announcer = Announcer(self.writer, process, component="nemutator-brain")
         self.window_owners = WindowOwners(self.watch)
         self.usage_owners = OwnersOfUse(self.watch)
+        self.requested_memory = MemoryOfKilled(self.watch)
         self.requests = RequestedNow(self.watch, clock)
         self.pods = NamedPods(self.watch)
         self.declared = DeclaredPods(self.watch)
@@ -101,20 +129,25 @@ class Cluster:
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self.announcer)
-        self.ageing_news = AgeingNewsOnPods(self.pods, self.announcer)
+        self.ageing_news = AgeingNewsOnPods(self.pods, self.announcer, self.leadership.now)
         self.ageing_marks = PodsWithAgeing(self.watch, self.writer)
         self.restartable = PodsToRestart(self.watch)
         self.rotations = KubeEvictions(self.writer, self.announcer, "SecretRotation")
         self.evictable = PodsToEvict(self.watch)
         self.evictions = KubeEvictions(self.writer, self.announcer, "Eviction")
         self.eviction_rights = ReviewedEvictionRights(self.reviewer)
-        self.workloads: dict[str, Informer[Object]] = {
+        self.workloads: dict[str, Informer[WatchedWorkload]] = {
             resource.kind: self.watch.jobs
             if resource is JOBS
             else Informer(resource, transport=transport, process=process)
             for resource in WORKLOADS
         }
+        self.objects = ObjectsWatch(transport, process, self.workloads)
         self.policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
+        # An installation may be older than its definition.
+        self.sizing_policies = Informer(
+            SIZING_POLICIES, transport=transport, process=process, may_be_absent=True
+        )
         self.namespaces = Informer(NAMESPACES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self.policies, self.writer, process=process)
         self._template_rules = TemplateRuleWriter(
@@ -131,6 +164,7 @@ class Cluster:
     def tasks(self) -> list[Task]:
         bodies = {
             **self.watch.tasks(),
+            **self.objects.tasks(),
             **{
                 f"watch {resource.plural}": self.workloads[resource.kind].run
                 for resource in WORKLOADS
@@ -146,7 +180,9 @@ class Cluster:
             "check template rules": self._template_rules.check,
             "template rules": self._template_rules.write,
         }
-        return [Task(TaskPhase.WATCH, name, body) for name, body in bodies.items()]
+        return [
+            Task(TaskPhase.WATCH, name, body, alone=name in ALONE) for name, body in bodies.items()
+        ]
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,8 @@
 """Adapters that give features what they ask for in their ports, from one watched cluster."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
+import functools
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_common.clocks import Clock
@@ -12,13 +13,14 @@ from nemutator_common.names import (
     PROFILE,
     PROFILE_RESULT,
 )
-from nemutator_common.wire import Summary
 
+from nemutator_controller.access.signed_tokens import BoundPod
 from nemutator_controller.ageing.marks import NotMarkedError
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
 from nemutator_controller.ageing.owners import ByGroup
 from nemutator_controller.cluster.pods import DECLARED, MARKED, ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
+from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
@@ -51,19 +53,37 @@ AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class OwnersOfUse:
-    """The `UsageOwners` of sizing."""
+    """The owners of series, for sizing."""
 
     watch: ClusterWatch
 
-    def of(self, node: str, summary: Summary) -> ContainerKey | None:
-        placed = self.watch.of(node, summary.pod_uid, summary.container_id)
+    def of(self, node: str, series: Series) -> ContainerKey | None:
+        placed = self.watch.of(node, series.pod_uid, series.container_id)
         # A pod's own cgroup is the sum of its containers, which are sized one by one. A program is
         # a part of a container, for which nothing can be requested.
-        if placed is None or placed.container is None or summary.program is not None:
+        if placed is None or placed.container is None or series.program is not None:
             return None
         return ContainerKey(
             placed.namespace, placed.owner.kind, placed.owner.name, placed.container
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOfKilled:
+    """The `RequestedMemory` of sizing: what a container requests that was killed."""
+
+    watch: ClusterWatch
+
+    def of(self, series: Series) -> float:
+        snapshot = self.watch.snapshot()
+        pod = snapshot.pod(series.pod_uid) if snapshot and series.pod_uid else None
+        if snapshot is None or pod is None:
+            return 0.0
+        placed = snapshot.of(pod.spec.node_name, series.pod_uid, series.container_id)
+        for container in (*pod.spec.containers, *pod.spec.init_containers):
+            if placed is not None and container.name == placed.container:
+                return float(_of_container(container).memory_bytes or 0)
+        return 0.0
 
 
 @dataclass(slots=True)
@@ -82,7 +102,9 @@ class RequestedNow:
             snapshot = self.watch.snapshot()
             is_old = self._gathered_at is None or now - self._gathered_at >= REQUESTED_S
             if is_old and snapshot is not None:
-                self._known, self._gathered_at = await _requested(snapshot), now
+                # In a thread: 150 000 pods take longer than others may wait.
+                known = await asyncio.to_thread(requested, snapshot)
+                self._known, self._gathered_at = known, now
         return self._known
 
 
@@ -101,6 +123,24 @@ class NamedPods:
         if pod is None:
             return None
         return KnownPod(_ref(pod), pod.spec.node_name, _owner(self.watch, pod))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPods:
+    """The `RunningAgents` of access."""
+
+    watch: ClusterWatch
+
+    def runs(self, pod: BoundPod) -> bool:
+        snapshot = self.watch.snapshot()
+        found = None if snapshot is None else snapshot.pod(pod.uid)
+        return (
+            found is not None
+            and found.metadata.key == f"{pod.namespace}/{pod.name}"
+            and found.spec.node_name == pod.node
+            and not found.metadata.deletion_timestamp
+            and found.status.phase not in ("Succeeded", "Failed")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +262,12 @@ class AgeingNewsOnPods:
 
     pods: NamedPods
     announcer: Announcer
+    leads: Callable[[], bool]
+    """Every brain finds it out, and one says it."""
 
     def notify(self, finding: AgeingFinding, note: str) -> None:
+        if not self.leads():
+            return
         uids = [one.pod_uid for one in finding.replicas if one.pod_uid is not None]
         found = (self.pods.find(uid) for uid in uids)
         pod = next((one.ref for one in found if one is not None), None)
@@ -276,24 +320,19 @@ def _owner(watch: ClusterWatch, pod: Pod) -> str:
     return "" if snapshot is None else f"{pod.metadata.namespace}/{snapshot.owner(pod).name}"
 
 
-async def _requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:
+def requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:
     """What the newest pod of each workload requests, container by container."""
     newest: dict[tuple[str, PodOwner], Pod] = {}
-    for number, pod in enumerate(snapshot.pods.objects.values(), 1):
+    for pod in snapshot.newest():
         workload = (pod.metadata.namespace, snapshot.owner(pod))
         other = newest.get(workload)
         if other is None or _created(pod) > _created(other):
             newest[workload] = pod
-        if number % AT_ONCE == 0:
-            await asyncio.sleep(0)
-    found: dict[ContainerKey, Requested] = {}
-    for number, ((namespace, owner), pod) in enumerate(newest.items(), 1):
-        for container in (*pod.spec.containers, *pod.spec.init_containers):
-            key = ContainerKey(namespace, owner.kind, owner.name, container.name)
-            found[key] = _of_container(container)
-        if number % AT_ONCE == 0:
-            await asyncio.sleep(0)
-    return found
+    return {
+        ContainerKey(namespace, owner.kind, owner.name, container.name): _of_container(container)
+        for (namespace, owner), pod in newest.items()
+        for container in (*pod.spec.containers, *pod.spec.init_containers)
+    }
 
 
 def _created(pod: Pod) -> str:
@@ -301,8 +340,12 @@ def _created(pod: Pod) -> str:
 
 
 def _of_container(container: Container) -> Requested:
-    cpu = container.resources.requests.get("cpu")
-    memory = container.resources.requests.get("memory")
+    requests = container.resources.requests
+    return _of_texts(requests.get("cpu"), requests.get("memory"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_texts(cpu: str | None, memory: str | None) -> Requested:
     return Requested(
         None if cpu is None else parse_quantity(cpu).to_millis(),
         None if memory is None else parse_quantity(memory).to_bytes(),

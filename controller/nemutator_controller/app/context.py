@@ -16,3 +16,8 @@ class BrainContext:
     database: Database
     cluster: Cluster | None
     """None: this machine stands alone."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other brains may use the same database."""
+        return bool(self.settings.database)

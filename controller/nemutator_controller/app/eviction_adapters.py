@@ -64,18 +64,32 @@ class PodsToEvict:
 
     watch: ClusterWatch
 
-    async def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
+    async def now(self) -> Sequence[EvictablePod] | None:
         snapshot = self.watch.snapshot()
         if snapshot is None:
             return None
         found: list[EvictablePod] = []
         for number, pod in enumerate(snapshot.pods.objects.values(), 1):
-            meta = pod.metadata
-            wanted = namespaces is None or meta.namespace in namespaces
-            if wanted and pod.status.phase not in ENDED and not meta.deletion_timestamp:
+            if _goes_on(pod):
                 found.append(_evictable(pod, snapshot))
             if number % AT_ONCE == 0:
                 await asyncio.sleep(0)
+        return found
+
+    async def together(self, uids: Collection[str]) -> Sequence[EvictablePod] | None:
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return None
+        found: list[EvictablePod] = []
+        looked_at: set[str] = set()
+        for uid in uids:
+            pod = None if uid in looked_at else snapshot.pod(uid)
+            for each in () if pod is None else snapshot.together(pod):
+                looked_at.add(each.metadata.uid)
+                if _goes_on(each):
+                    found.append(_evictable(each, snapshot))
+                if len(looked_at) % AT_ONCE == 0:
+                    await asyncio.sleep(0)
         return found
 
     def find(self, uid: str) -> EvictablePod | None:
@@ -84,8 +98,7 @@ class PodsToEvict:
         pod = None if snapshot is None else snapshot.pod(uid)
         if snapshot is None or pod is None:
             return None
-        goes_on = pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp
-        return _evictable(pod, snapshot) if goes_on else None
+        return _evictable(pod, snapshot) if _goes_on(pod) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +158,10 @@ class ReviewedEvictionRights:
     async def _may(self, user: User, namespace: str) -> bool:
         wish = Wish(verb="create", resource=PODS, subresource="eviction", namespace=namespace)
         return (await self.reviewer.access(user, wish)).allowed
+
+
+def _goes_on(pod: Pod) -> bool:
+    return pod.status.phase not in ENDED and not pod.metadata.deletion_timestamp
 
 
 def _evictable(pod: Pod, snapshot: ClusterSnapshot) -> EvictablePod:

@@ -8,6 +8,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.eviction_adapters import PodsToEvict
+from nemutator_controller.app.leadership import by_the_leader, resumed
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.evictions.endpoint import EvictionsApi, NoClusterApi
@@ -65,11 +66,16 @@ def evictions_part(context: BrainContext, queue: EvictionQueue | None) -> Part:
     limit = RetentionLimit(seconds=settings.journal_s, records=KEPT)
     retention = Retention(store, limit, REQUESTS, process=process)
     return Part(
-        routes=api.routes(),
+        routes=by_the_leader(api.routes(), cluster.leadership),
         restore=queue.restore,
         tasks=[
             Task(TaskPhase.SAVE, REQUESTS.task, retention.run),
-            Task(TaskPhase.WORK, "evict pods", queue.run),
+            Task(
+                TaskPhase.WORK,
+                "evict pods",
+                resumed(queue.resume, queue.run, context.process),
+                alone=True,
+            ),
         ],
     )
 

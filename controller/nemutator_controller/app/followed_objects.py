@@ -31,6 +31,7 @@ from nemutator_controller.kube.objects import Metadata, Object, Pod
 from nemutator_controller.kube.resources import PODS, WORKLOADS, Resource
 from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync, Subscription
+from nemutator_controller.kube.workload_objects import WatchedWorkload
 from nemutator_controller.kube.writing import OnlyIf
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.patches import guards, render
@@ -50,7 +51,7 @@ class ClusterObjects:
 
     cluster: Cluster
     pods: Subscription[Pod]
-    workloads: Mapping[str, Subscription[Object]]
+    workloads: Mapping[str, Subscription[WatchedWorkload]]
     """By kind."""
 
     def changed(self) -> Collection[FollowedObject] | None:

@@ -12,12 +12,14 @@ from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.evictions import QueuedMissedPods
 from nemutator_controller.app.followed_objects import cluster_objects
+from nemutator_controller.app.leadership import by_the_leader
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.following.endpoint import MissedPodsApi
 from nemutator_controller.following.following import LiveMetadata
 from nemutator_controller.following.missed import MissedPod, moment_of
 from nemutator_controller.following.noticing import MissedPods
+from nemutator_controller.following.sql import SqlLivePolicies
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import NotSyncedError
 from nemutator_controller.mutations.decisions import Decision
@@ -32,17 +34,19 @@ def following_part(
     context: BrainContext, tokens: TokenReading | None, queue: EvictionQueue | None
 ) -> Part:
     if context.cluster is None or queue is None:
-        return Part()
+        return Part(routes=MissedPodsApi({}).routes())
     evictions = QueuedMissedPods(queue, context.cluster.evictable, context.process)
     rules = ClusterRules(context.cluster, tokens)
     missed: dict[str, MissedPod] = {}
     follow = partial(_follow, context, context.cluster, rules)
     notice = partial(_notice, context, context.cluster, rules, evictions, missed)
     return Part(
-        routes=MissedPodsApi(missed).routes(),
+        routes=by_the_leader(
+            MissedPodsApi(missed).routes(), context.cluster.leadership, reading=True
+        ),
         tasks=[
-            Task(TaskPhase.WORK, "follow policies in metadata", follow),
-            Task(TaskPhase.WORK, "notice missed pods", notice),
+            Task(TaskPhase.WORK, "follow policies in metadata", follow, alone=True),
+            Task(TaskPhase.WORK, "notice missed pods", notice, alone=True),
         ],
     )
 
@@ -53,6 +57,7 @@ async def _follow(context: BrainContext, cluster: Cluster, rules: "ClusterRules"
             objects,
             rules,
             BrainJournal(SqlJournal(context.database)),
+            SqlLivePolicies(context.database),
             process=context.process,
             fresh=lambda: uuid.uuid4().hex,
             per_minute=context.settings.live_writes_per_minute,

@@ -23,7 +23,7 @@ def grants_part(context: BrainContext) -> Part:
             context.process,
             per_minute=context.settings.restarts_per_minute,
         )
-        tasks.append(Task(TaskPhase.WORK, "restart pods", restarts.run))
+        tasks.append(Task(TaskPhase.WORK, "restart pods", restarts.run, alone=True))
     key_file = context.settings.audit_key_file
     of_file = installation_keys(key_file) if key_file else ()
 

@@ -7,6 +7,7 @@ from nemutator_common import names
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
+from nemutator_controller.app.sizing import LocalAdvice
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.applying import Applying, policy_revisions
@@ -19,7 +20,6 @@ from nemutator_controller.journal.manifests_endpoint import ManifestsApi
 from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.journal.sql import SqlJournal, recorder
 from nemutator_controller.journal.stamp_observer import StampObserver
-from nemutator_controller.policies.plans import NO_ADVICE
 from nemutator_controller.tokens.reading import TokenReading
 
 DECISIONS = RetentionTask(
@@ -31,14 +31,18 @@ DECISIONS = RetentionTask(
 )
 
 
-def journal_part(context: BrainContext, tokens: TokenReading | None) -> Part:
+def journal_part(
+    context: BrainContext,
+    tokens: TokenReading | None,
+    replicas: AdmissionReplicas,
+    advice: LocalAdvice,
+) -> Part:
     """Without a cluster the objects are manifests in the data directory."""
     settings, cluster = context.settings, context.cluster
     store = SqlJournal(context.database)
     limit = RetentionLimit(seconds=settings.journal_s, records=settings.journal_decisions)
     retention = Retention(store, limit, DECISIONS, process=context.process)
     tasks = [Task(TaskPhase.SAVE, DECISIONS.task, retention.run)]
-    replicas = AdmissionReplicas(expected=cluster is not None, process=context.process)
     files = FileObjects(context.process.directory.objects)
     objects = KubeObjects(cluster.reader, cluster.writer) if cluster else files
     revisions = cluster.policy_revisions if cluster else partial(policy_revisions, files)
@@ -51,19 +55,20 @@ def journal_part(context: BrainContext, tokens: TokenReading | None) -> Part:
         revisions=revisions,
     )
     forgetting = Forgetting(store, objects, revisions, process=context.process)
-    tasks.append(Task(TaskPhase.WORK, "forget tombstones", forgetting.run))
+    forget = Task(TaskPhase.WORK, "forget tombstones", forgetting.run, alone=cluster is not None)
+    tasks.append(forget)
     routes = MutationsApi(store, rolling_back, process=context.process).routes()
     routes += KeptApi(store).routes()
     if cluster:
         # Pods get their names after the decision about them.
         observer = StampObserver(store, cluster.stamped, process=context.process)
-        tasks.append(Task(TaskPhase.WORK, "stamped pods", observer.run))
+        tasks.append(Task(TaskPhase.WORK, "stamped pods", observer.run, alone=True))
     else:
         applying = Applying(
             store,
             files,
             fresh=fresh_id,
-            advisor=NO_ADVICE,
+            advisor_of=advice.of,
             tokens=lambda: None if tokens is None else tokens.known,
             process=context.process,
         )
@@ -74,6 +79,10 @@ def journal_part(context: BrainContext, tokens: TokenReading | None) -> Part:
         streams={"decisions": StoredStream("admission", recorder(context.process.meter))},
         tasks=tasks,
     )
+
+
+def admission_replicas(context: BrainContext) -> AdmissionReplicas:
+    return AdmissionReplicas(expected=context.cluster is not None, process=context.process)
 
 
 def fresh_id() -> str:

@@ -1,6 +1,12 @@
 """Nodes, put together: their reports, what they are shown as, and their history."""
 
+import asyncio
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
 from nemutator_common import names
+from nemutator_common.wire import Batch, Envelope
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase
@@ -10,12 +16,23 @@ from nemutator_controller.cluster.saving import NodeSaver
 from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
+from nemutator_controller.ingest.consuming import ConsumedReports
 from nemutator_controller.ingest.endpoint import Uplink
+from nemutator_controller.ingest.gathering import GatheredReports
+from nemutator_controller.ingest.ports import ReportStore, UsageConsumer
+from nemutator_controller.ingest.progress import Stored
 from nemutator_controller.ingest.receiving import Receiver
 from nemutator_controller.ingest.report_pace import ReportPace
+from nemutator_controller.ingest.series_owners import SeriesOwners
+from nemutator_controller.ingest.series_tables import SeriesTables
 from nemutator_controller.ingest.sql import SqlReports
-from nemutator_controller.sizing.keys import ByPath
-from nemutator_controller.sizing.learning_store import LearningStore
+from nemutator_controller.inventory.kept_flows import KeptFlows
+from nemutator_controller.settings import BrainSettings
+from nemutator_controller.sizing.keys import ByPath, replicas
+from nemutator_controller.sizing.learning import NOTHING_REQUESTED, UsageLearner
+from nemutator_controller.sizing.shared.learning import SharedLearning
+from nemutator_controller.sizing.shared.ports import Beside
+from nemutator_controller.sizing.shared.sql import SqlSharedUsages, with_points
 from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.usage.endpoint import HistoryApi
 from nemutator_controller.usage.sql import SqlHistory, record
@@ -29,36 +46,131 @@ HISTORY = RetentionTask(
 )
 
 
-def nodes_part(context: BrainContext, nodes: Nodes, usages: Usages) -> Part:
-    """*usages* learn from what is stored."""
+def report_pace(context: BrainContext, nodes: Nodes) -> ReportPace:
+    settings = context.settings
+    return ReportPace(nodes, reports_per_s=settings.reports_per_s, meter=context.process.meter)
+
+
+def staleness(context: BrainContext, pace: ReportPace) -> Callable[[], float]:
+    """After how many seconds of silence a node is stale now."""
+    settings, clock = context.settings, context.process.clock
+    return lambda: max(settings.stale_after_s, pace.missed_after_s(now=clock.now()))
+
+
+def nodes_part(
+    context: BrainContext,
+    nodes: Nodes,
+    usages: Usages,
+    pace: ReportPace,
+    consumers: Iterable[UsageConsumer] = (),
+    *,
+    watchers: Sequence[UsageConsumer] = (),
+    beside: Sequence[Beside] = (),
+    flows: KeptFlows,
+) -> Part:
+    """*usages* and *consumers* learn from what is stored, and *watchers* remember it for a while.
+
+    What *consumers* know *beside* saves. *flows* are those in the reports.
+    """
     settings, process = context.settings, context.process
     database, cluster = context.database, context.cluster
     saver = NodeSaver(
-        nodes, SqlLatest(database), forget_after_s=settings.history_s, process=process
+        nodes,
+        SqlLatest(database),
+        forget_after_s=settings.history_s,
+        shared=context.shared,
+        process=process,
     )
     history = SqlHistory(database)
     limit = RetentionLimit(seconds=settings.history_s, records=settings.history_points)
     retention = Retention(history, limit, HISTORY, process=process)
-    owners = cluster.usage_owners if cluster else ByPath()
-    reports = LearningStore(SqlReports(database, record), usages, owners, process=process)
-    pace = ReportPace(nodes, reports_per_s=settings.reports_per_s, meter=process.meter)
+    tables = SeriesTables(most_nodes=settings.most_nodes)
+    owners = SeriesOwners(
+        replicas(cluster.usage_owners.of if cluster else ByPath().of),
+        most_nodes=settings.most_nodes,
+    )
+    requested = cluster.requested_memory if cluster else NOTHING_REQUESTED
+    learners = [UsageLearner(usages, owners, process, requested), *consumers]
+    kept = with_points(record) if context.shared else record
+    gathered = GatheredReports(SqlReports(database, kept), process)
+    tasks = [
+        Task(TaskPhase.SAVE, "nodes", saver.run),
+        Task(TaskPhase.SAVE, "reports", gathered.run),
+        Task(TaskPhase.SAVE, HISTORY.task, retention.run),
+    ]
+    restores = [saver.restore]
+    reports: ReportStore
+    if context.shared:
+        reports = gathered
+        learning = SharedLearning(
+            usages,
+            SqlSharedUsages(database, brain_name(settings)),
+            learners,
+            process,
+            most=settings.sized_containers,
+            in_thread=asyncio.to_thread,
+            beside=beside,
+            watchers=watchers,
+        )
+        restores.append(learning.restore)
+        tasks.append(Task(TaskPhase.SAVE, "learning", learning.run))
+    else:
+        reports = ConsumedReports(
+            gathered,
+            [*learners, *watchers],
+            tables,
+            process,
+            most_nodes=settings.most_nodes,
+        )
 
-    def stale_after_s() -> float:
-        return max(settings.stale_after_s, pace.missed_after_s(now=process.clock.now()))
+    async def restore() -> None:
+        for one in restores:
+            await one()
 
     topology = TopologyApi(
         nodes,
-        stale_after_s=stale_after_s,
-        pods=cluster.watch if cluster else NO_PODS,
+        stale_after_s=staleness(context, pace),
+        pods=cluster.watch.now if cluster else lambda: NO_PODS,
+        holding=cluster.watch.holding if cluster else lambda _: None,
         process=process,
     )
-    receiver = Receiver(reports, nodes, pace, process)
+    receiver = Receiver(
+        ReportsWithFlows(reports, flows),
+        nodes,
+        pace,
+        tables,
+        process,
+        only_containers=cluster is not None,
+        # Brains that share a database hand on summaries, which only JSON has.
+        takes_columns=not context.shared,
+    )
     return Part(
         routes=[*topology.routes(), *HistoryApi(history, process=process).routes()],
         uplink=Uplink(receiver, process.meter).routes(),
-        restore=saver.restore,
-        tasks=[
-            Task(TaskPhase.SAVE, "nodes", saver.run),
-            Task(TaskPhase.SAVE, HISTORY.task, retention.run),
-        ],
+        restore=restore,
+        tasks=tasks,
     )
+
+
+def brain_name(settings: BrainSettings) -> str:
+    """What tells this brain from the others: the pod's name, and off clusters the data directory, too."""
+    host = socket.gethostname()
+    return host if settings.cluster else f"{host}:{settings.data_dir}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportsWithFlows:
+    """A `ReportStore` around another one, which takes the flows in what was new to that one."""
+
+    inner: ReportStore
+    flows: KeptFlows
+
+    async def stored_up_to(self, node: str, epoch: str) -> int:
+        return await self.inner.stored_up_to(node, epoch)
+
+    async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
+        stored = await self.inner.store(batch, now=now)
+        for envelope in stored.fresh:
+            if envelope.report.flows:
+                self.flows.take(batch.node, envelope.report.flows, now=now)
+        return stored

@@ -29,6 +29,8 @@ class Task:
     phase: TaskPhase
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
+    alone: bool = False
+    """Of several brains of a cluster only the one that leads does it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,11 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
 
     store = SqlProfiles(context.database)
     queue = ProfileQueue(
-        store, most=settings.profiles, most_bytes=settings.profile_bytes, process=context.process
+        store,
+        most=settings.profiles,
+        most_bytes=settings.profile_bytes,
+        process=context.process,
+        shared=context.shared,
     )
     pods = cluster.pods if cluster else NoNamedPods()
     targets = TargetOffers(nodes.all, cluster.watch if cluster else NO_PODS)
@@ -55,7 +59,10 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
         annotated = AnnotatedProfiles(
             queue, cluster.annotated, cluster.results, link=link, process=context.process
         )
-        tasks.append(Task(TaskPhase.WORK, "annotated pods", annotated.run))
+        tasks += [
+            Task(TaskPhase.WORK, "annotated pods", annotated.ask, alone=True),
+            Task(TaskPhase.WORK, "results on pods", annotated.write),
+        ]
     return Part(
         routes=[*api.routes(), *TargetsApi(targets).routes()],
         uplink=AgentsApi(queue, process=context.process).routes(),

@@ -11,6 +11,7 @@ from nemutator_common import names
 from nemutator_controller.access.ports import PeopleReviewer
 from nemutator_controller.access.token_reviews import ASK_S, UnknownNowError
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.leadership import by_the_leader, resumed
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.kube.announcing import Announcer, News
@@ -57,11 +58,16 @@ def rolling_part(context: BrainContext) -> Part:
     limit = RetentionLimit(seconds=context.settings.journal_s, records=KEPT)
     retention = Retention(store, limit, RETAINED, process=process)
     return Part(
-        routes=api.routes(),
+        routes=by_the_leader(api.routes(), cluster.leadership),
         restore=rolls.restore,
         tasks=[
             Task(TaskPhase.SAVE, RETAINED.task, retention.run),
-            Task(TaskPhase.WORK, "roll workloads", rolls.run),
+            Task(
+                TaskPhase.WORK,
+                "roll workloads",
+                resumed(rolls.restore, rolls.run, process),
+                alone=True,
+            ),
         ],
     )
 

@@ -2,13 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+
+from nemutator_controller.admission.snapshots import SnapshotAdvisor
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.parts import Part, Task, TaskPhase, nothing
+from nemutator_controller.journal.stand_ins import StandIn, StandInError, StandIns, stand_ins_of
+from nemutator_controller.mutations.advisor import (
+    Advisor,
+    Name,
+    NoAdvice,
+    RecommendedAmount,
+    Side,
+    WithoutAdvice,
+    WorkloadRef,
+)
+from nemutator_controller.settings import BrainSettings
+from nemutator_controller.sizing.documents import advice_list, for_admission
 from nemutator_controller.sizing.endpoint import AdviceApi
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
+from nemutator_controller.sizing.known_usage import Knobs
+from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.saving import UsageSaver
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
@@ -52,6 +71,16 @@ def _names(aged: AgedWorkload) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (aged.namespace, aged.owner, aged.container), (aged.namespace, program)
 
 
+def advice_knobs(settings: BrainSettings) -> Knobs:
+    return Knobs(
+        cpu_percentile=settings.advice_cpu_percentile,
+        memory_buffer=settings.advice_memory_buffer,
+        least_cpu_millis=settings.advice_least_cpu_millis,
+        least_memory_mb=settings.advice_least_memory_mb,
+        window_days=settings.advice_window_days,
+    )
+
+
 def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Part:
     saver = UsageSaver(usages, SqlUsages(context.database), process=context.process)
     requests = context.cluster.requests if context.cluster else NoRequests()
@@ -59,6 +88,61 @@ def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Pa
     return Part(
         routes=advice.routes(),
         uplink=advice.uplink_routes(),
-        restore=saver.restore,
-        tasks=[Task(TaskPhase.SAVE, "usages", saver.run)],
+        # Where several brains share the rows, the one that learns saves them (nodes.py).
+        restore=nothing if context.shared else saver.restore,
+        tasks=[] if context.shared else [Task(TaskPhase.SAVE, "usages", saver.run)],
     )
+
+
+NOT_SAID = WithoutAdvice(
+    f"the manifest does not say what it stands for: annotate it with {names.STANDS_FOR}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAdvice:
+    usages: Usages
+    growing: GrowingMemory
+    clock: Clock
+
+    def of(self, document: Mapping[str, Any]) -> Advisor:
+        """An `Advisor` for the manifest *document*."""
+        try:
+            found = stand_ins_of(document)
+        except StandInError as error:
+            return WithoutAdvice(str(error))
+        return NOT_SAID if found is None else StandInAdvisor(self, found)
+
+    def keys(self, wanted: StandIn) -> list[ContainerKey]:
+        return [
+            key
+            for key in self.usages.keys()  # noqa: SIM118 - it is no mapping
+            if (key.owner_kind, key.owner) == (wanted.kind, wanted.name)
+            and wanted.namespace in ("", key.namespace)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class StandInAdvisor:
+    """An `Advisor` from what runs on this machine."""
+
+    advice: LocalAdvice
+    stand_ins: StandIns
+
+    def advise(
+        self, workload: WorkloadRef, container: str, side: Side, name: Name
+    ) -> RecommendedAmount | NoAdvice:
+        wanted = self.stand_ins.of(container)
+        if wanted is None:
+            return NoAdvice(f"the manifest does not say what its container {container} stands for")
+        keys = self.advice.keys(wanted)
+        if not keys:
+            return NoAdvice(f"nothing was reported of the {wanted.kind} {wanted.name} yet")
+        if len(keys) > 1:
+            spaces = ", ".join(key.namespace for key in keys[:5])
+            return NoAdvice(f"there are several {wanted.kind}s {wanted.name}: in {spaces}")
+        now = self.advice.clock.now()
+        seen = self.advice.usages.seen(keys, now=now)
+        [found] = advice_list(seen, {}, self.advice.growing, now=now)
+        items = {(workload, container): for_admission(found)}
+        return SnapshotAdvisor(items).advise(workload, container, side, name)

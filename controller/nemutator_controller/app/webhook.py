@@ -29,11 +29,12 @@ LIMITS = Limits(
     handshake_s=2.0,
     request_s=5.0,
     idle_s=120.0,
-    linger_s=2.0,
+    linger_s=5.0,
     drain_s=1.0,
 )
 """API servers are few, keep their connections (idle ones for 90 s), and get each response within two
-seconds. What they send as we close is lost, and the pod is let in unchanged: so we do not close first.
+seconds. What they send as we close is lost, and the pod is let in unchanged: so we do not close first. One that has
+sent nothing for five seconds is about to send in the millisecond of the close in one of ten thousand stops.
 A caller without a certificate holds a connection no longer than its handshake may take."""
 
 STOPPED_WITHIN_S = LIMITS.linger_s + LIMITS.drain_s + STOP_S

@@ -1,12 +1,12 @@
-"""`/api/v1/nodes` lists the nodes with their sums; `/api/v1/topology` says what runs on them.
+"""`/api/v1/topology` says what runs on nodes.
 
-Both are sent piece by piece, so that nobody else waits for the 50 MB that the topology of 300 nodes
-has. The page and the command ask for the list first, and then for the topology of one node.
+It is sent piece by piece, so that nobody else waits for the 50 MB that the topology of 300 nodes has. The
+page and the command ask for the list of nodes first, and then for the topology of one of them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 from aiohttp import web
@@ -14,14 +14,14 @@ from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import refusal
-from nemutator_controller.cluster.node_list import NodeList, listed
-from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.cluster.nodes import Nodes, ReportedNode
 from nemutator_controller.cluster.pods import PodLookup
 from nemutator_controller.cluster.topology import NO_PODS, Filter, Topology, node_view
 from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
 
-STEP = 100
-"""Nodes of the list that are encoded at once, in a millisecond."""
+AT_ONCE = 8
+"""Nodes that are opened in one turn of a thread, which takes as long as to open one in ten. All of their
+answers, 1 MB or so, are in memory until the caller has taken them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +29,17 @@ class TopologyApi:
     nodes: Nodes
     stale_after_s: Callable[[], float]
     process: Process
-    pods: PodLookup = NO_PODS
+    pods: Callable[[], PodLookup] = lambda: NO_PODS
+    holding: Callable[[str], Collection[str] | None] = lambda _: None
+    """The nodes that hold pods of a namespace; None when it has none that are known."""
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """One thread at a time: each that computes makes the loop wait for its turn of the interpreter. Whoever
+    asks for a little waits for one turn of each who asks for everything."""
 
     def routes(self) -> list[AllowedRoute]:
         return [
-            allowed("get", "topology", web.get("/api/v1/nodes", self._list)),
             allowed("get", "topology", web.get("/api/v1/topology", self._topology)),
         ]
-
-    async def _list(self, _: web.Request) -> web.Response:
-        now, after_s = self.process.clock.now(), self.stale_after_s()
-        nodes = self.nodes.all()
-        steps = (nodes[begin : begin + STEP] for begin in range(0, len(nodes), STEP))
-        items = (
-            b",".join(msgspec.json.encode(listed(node, now=now, after_s=after_s)) for node in step)
-            for step in steps
-        )
-        return _sent(NodeList(now=now, items=[]), items)
 
     async def _topology(self, request: web.Request) -> web.Response:
         try:
@@ -54,23 +48,47 @@ class TopologyApi:
             return refusal(400, f"labelSelector: {error}", "write it as kubectl does: kind=unit")
         only = request.query.get("node")
         now, after_s = self.process.clock.now(), self.stale_after_s()
-        items = (
-            msgspec.json.encode(node_view(node, wanted, now=now, after_s=after_s, pods=self.pods))
-            for node in (self.nodes.all() if only is None else self.nodes.named(only))
-        )
-        return _sent(Topology(now=now, nodes=[]), items)
+        nodes = self._nodes(wanted) if only is None else self.nodes.named(only)
+        # One moment of the cluster for all: threads may not ask the informers.
+        pods = self.pods()
+
+        def encoded(some: Sequence[ReportedNode]) -> bytes:
+            views = [node_view(node, wanted, now=now, after_s=after_s, pods=pods) for node in some]
+            return b",".join(map(msgspec.json.encode, views))
+
+        async def opened(some: Sequence[ReportedNode]) -> bytes:
+            # In a thread: a snapshot of 8 MB takes longer to open than others may wait.
+            async with self._turn:
+                return await asyncio.to_thread(encoded, some)
+
+        return _sent(Topology(now=now, nodes=[]), nodes, opened)
+
+    def _nodes(self, wanted: Filter) -> Sequence[ReportedNode]:
+        """Those to look at: of a namespace that has pods, the nodes that they are on."""
+        holding = None if wanted.namespace is None else self.holding(wanted.namespace)
+        if holding is None:
+            return [node for node in self.nodes.all() if wanted.admits_node(node.name)]
+        return [
+            node
+            for name in sorted(holding)
+            if wanted.admits_node(name)
+            for node in self.nodes.named(name)
+        ]
 
 
-def _sent(document: NodeList | Topology, items: Iterable[bytes]) -> web.Response:
-    """*document* with *items* in its list, which is empty and comes last."""
+def _sent(
+    document: Topology,
+    nodes: Sequence[ReportedNode],
+    opened: Callable[[Sequence[ReportedNode]], Awaitable[bytes]],
+) -> web.Response:
+    """*document* with *nodes* in its list, which is empty and comes last."""
 
     async def pieces() -> AsyncIterator[bytes]:
         head, _, tail = msgspec.json.encode(document).rpartition(b"]")
         yield head
-        for number, item in enumerate(items):
-            yield (b"," if number else b"") + item
-            # To a caller that reads fast all would be sent in one turn, and others need theirs.
-            await asyncio.sleep(0)
+        for first in range(0, len(nodes), AT_ONCE):
+            items = await opened(nodes[first : first + AT_ONCE])
+            yield (b"," if first else b"") + items
         yield b"]" + tail
 
     return web.Response(

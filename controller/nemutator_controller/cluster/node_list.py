@@ -1,8 +1,6 @@
-"""The document of /api/v1/nodes: all nodes with their sums."""
+"""A node as lists show it, from its last report."""
 
 from dataclasses import dataclass
-
-from nemutator_common import names
 
 from nemutator_controller.cluster.nodes import NodeSums, ReportedNode
 
@@ -14,14 +12,6 @@ class ListedNode:
     age_s: float
     stale: bool
     sums: NodeSums
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeList:
-    apiVersion: str = names.API_VERSION  # noqa: N815 - Kubernetes spells it so
-    kind: str = "NodeList"
-    now: float
-    items: list[ListedNode]
 
 
 def listed(node: ReportedNode, *, now: float, after_s: float) -> ListedNode:

@@ -1,12 +1,23 @@
 """The last report of each node: a fold over what arrives, bounded, in memory."""
 
+import math
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import msgspec
-from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Pressure, Report
+from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Machine, Missing, Pressure, Report
+from nemutator_common.wire_columns import PackedReport
+
+from nemutator_controller.ingest.batches import RefusedBatchError, check_report
+
+REMEDY = "wait for the next report, then restart the agent of this node"
+
+_LONGEST_REASON = 200
+
+SILENT_S = 600.0
+"""A node that was not heard of for so long makes room for another one, where there is none."""
 
 
 class UnreadableReportError(ValueError):
@@ -48,20 +59,54 @@ class ReportedNode:
     seen_at: float
     """When its report arrived, by the brain's clock: an agent's own may be wrong."""
     packed: bytes
-    """The report, compressed: those of 5 000 nodes take 5 GB as objects, and 0.1 GB like this."""
+    """The report, compressed: those of 5 000 nodes take 5 GB as objects, and 0.1 GB like this. Its agent
+    has compressed it, and nobody has looked into it."""
     sums: NodeSums
     """Computed when the report arrives, because a list of 5 000 nodes cannot unpack each."""
+    machine: Machine
+    taken_at: float
     restored: bool = False
     """Read back from the disk; it has not reported since the brain started."""
 
     @property
     def report(self) -> Report:
-        """Unpacked anew each time, which takes a millisecond or two for a full node."""
-        return unpack(self.packed)
+        """Unpacked anew each time, which takes a millisecond or two for a full node. One that cannot
+        be read shows the machine, and why there is no more."""
+        return self.opened(_whole)
+
+    def opened(self, select: Callable[[Report], Report]) -> Report:
+        """What *select* wants of the report: the rest is not examined, which would take as long as to unpack it."""
+        try:
+            return unpack(self.packed, select)
+        except UnreadableReportError as error:
+            return Report(
+                taken_at=self.taken_at,
+                machine=self.machine,
+                workloads=(),
+                processes=(),
+                missing=(Missing("what runs here", f"the report is unreadable: {error}", REMEDY),),
+            )
 
     @classmethod
     def of(cls, name: str, epoch: str, seq: int, seen_at: float, report: Report) -> Self:
-        return cls(name, epoch, seq, seen_at, pack(report), sums_of(report))
+        return cls(
+            name,
+            epoch,
+            seq,
+            seen_at,
+            pack(report),
+            sums_of(report),
+            report.machine,
+            report.taken_at,
+        )
+
+    @classmethod
+    def packed_by_its_agent(
+        cls, name: str, epoch: str, seq: int, seen_at: float, packed: PackedReport
+    ) -> Self:
+        head = packed.head
+        sums = _sums(head.machine, head.workloads, head.processes, head.missing)
+        return cls(name, epoch, seq, seen_at, packed.snapshot, sums, head.machine, head.taken_at)
 
     def age_s(self, now: float) -> float:
         """Never negative, even after a clock was set back."""
@@ -72,7 +117,10 @@ class ReportedNode:
 
 
 def sums_of(report: Report) -> NodeSums:
-    machine = report.machine
+    return _sums(report.machine, len(report.workloads), len(report.processes), len(report.missing))
+
+
+def _sums(machine: Machine, workloads: int, processes: int, missing: int) -> NodeSums:
     pressures = machine.pressures
     return NodeSums(
         kernel=machine.kernel,
@@ -81,9 +129,9 @@ def sums_of(report: Report) -> NodeSums:
         memory_bytes=machine.memory_bytes,
         memory_used_bytes=machine.memory_used_bytes,
         waiting=Waiting(*map(_some_10s, (pressures.cpu, pressures.memory, pressures.io))),
-        workloads=len(report.workloads),
-        processes=len(report.processes),
-        missing=len(report.missing),
+        workloads=workloads,
+        processes=processes,
+        missing=missing,
     )
 
 
@@ -96,17 +144,35 @@ _decoder = msgspec.json.Decoder(Report)
 
 
 def pack(report: Report) -> bytes:
-    """*report* without its summaries, which are learned from once and not shown."""
-    report = replace(report, summaries=())
+    """*report* without its summaries and flows, which are taken in once and not shown."""
+    report = replace(report, summaries=(), flows=())
     return zlib.compress(_encoder.encode(report), level=1)
 
 
-def unpack(packed: bytes) -> Report:
-    """The report that `pack` made *packed* of; raises `UnreadableReportError`."""
+def _whole(report: Report) -> Report:
+    return report
+
+
+def unpack(packed: bytes, select: Callable[[Report], Report] = _whole) -> Report:
+    """What *select* wants of the report in *packed*, which an agent may have written; raises
+    `UnreadableReportError`."""
+    inflating = zlib.decompressobj()
     try:
-        return _decoder.decode(zlib.decompressobj().decompress(packed, LARGEST_BATCH_BYTES))
-    except (zlib.error, msgspec.MsgspecError) as error:
-        raise UnreadableReportError(str(error)) from error
+        text = inflating.decompress(packed, LARGEST_BATCH_BYTES)
+        if inflating.unconsumed_tail:
+            raise UnreadableReportError(f"longer than {LARGEST_BATCH_BYTES} bytes")
+        report = select(_decoder.decode(text))
+        # Its clock was compared with ours when it came.
+        check_report(report, now=math.inf)
+    except (
+        zlib.error,
+        msgspec.MsgspecError,
+        RefusedBatchError,
+        RecursionError,
+        UnicodeError,
+    ) as error:
+        raise UnreadableReportError(str(error)[:_LONGEST_REASON]) from error
+    return report
 
 
 class Nodes:
@@ -117,12 +183,33 @@ class Nodes:
         self._most = most
         self._nodes: dict[str, ReportedNode] = {}
 
-    def see(self, node: str, epoch: str, latest: Envelope, *, now: float) -> bool:
+    def see(
+        self,
+        node: str,
+        epoch: str,
+        latest: Envelope,
+        *,
+        now: float,
+        packed: PackedReport | None = None,
+    ) -> bool:
         shown = self._nodes.get(node)
-        if shown is None and len(self._nodes) >= self._most:
+        if shown is None and len(self._nodes) >= self._most and not self._make_room(now=now):
             return False
         if shown is None or shown.epoch != epoch or shown.seq < latest.seq:
-            self._nodes[node] = ReportedNode.of(node, epoch, latest.seq, now, latest.report)
+            place = node, epoch, latest.seq, now
+            self._nodes[node] = (
+                ReportedNode.of(*place, latest.report)
+                if packed is None
+                else ReportedNode.packed_by_its_agent(*place, packed)
+            )
+        return True
+
+    def _make_room(self, *, now: float) -> bool:
+        """Whether a node that is long silent has made room."""
+        oldest = min(self._nodes.values(), key=lambda node: node.seen_at, default=None)
+        if oldest is None or now - oldest.seen_at < SILENT_S:
+            return False
+        del self._nodes[oldest.name]
         return True
 
     def heard_since(self, moment: float) -> int:
@@ -133,6 +220,15 @@ class Nodes:
         for node in sorted(nodes, key=lambda node: -node.seen_at):
             if len(self._nodes) < self._most:
                 self._nodes.setdefault(node.name, node)
+
+    def show(self, nodes: Iterable[ReportedNode]) -> None:
+        """Show *nodes*, which another brain has saved, where nothing newer is known."""
+        for node in nodes:
+            shown = self._nodes.get(node.name)
+            if shown is None and len(self._nodes) >= self._most:
+                continue
+            if shown is None or shown.seen_at < node.seen_at:
+                self._nodes[node.name] = replace(node, restored=False)
 
     def forget(self, *, silent_since: float) -> tuple[str, ...]:
         """Drop the nodes not seen since then, and name them."""

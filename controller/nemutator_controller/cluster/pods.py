@@ -1,18 +1,19 @@
 """Which pod, container and owner a control group belongs to, from the names that kubelet gave it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 from nemutator_common import names
 
 from nemutator_controller.cluster.owners import workload
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.store import StoreSnapshot
+from nemutator_controller.kube.workload_objects import WatchedWorkload
 
 
-@dataclass(frozen=True, slots=True)
-class PodOwner:
+class PodOwner(msgspec.Struct, frozen=True, gc=False):
     """The workload at the top of a pod's chain of owners; the pod itself when nobody owns it."""
 
     kind: str
@@ -49,7 +50,7 @@ class ClusterSnapshot:
 
     pods: StoreSnapshot[Pod]
     replica_sets: StoreSnapshot[Object]
-    jobs: StoreSnapshot[Object]
+    jobs: StoreSnapshot[WatchedWorkload]
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         pod = self.pod(pod_uid) if pod_uid else None
@@ -64,21 +65,81 @@ class ClusterSnapshot:
             owner=self.owner(pod),
         )
 
+    def holding(self, namespace: str) -> frozenset[str] | None:
+        """The nodes that hold pods of *namespace*; None when it has none."""
+        found = frozenset(pod.spec.node_name for pod in self.pods.by(NAMESPACE, namespace))
+        return found or None
+
     def pod(self, uid: str) -> Pod | None:
         return next(iter(self.pods.by("uid", uid)), None)
+
+    def together(self, pod: Pod) -> Iterator[Pod]:
+        """The pods of its workload, itself too; those of other workloads are not looked at."""
+        first = pod.metadata.controller
+        if first is None:
+            yield pod
+            return
+        makers = {first.uid}
+        found = self._maker(pod)
+        if found is not None and (top := found.metadata.controller) is not None:
+            makers |= {each.metadata.uid for each in self.replica_sets.by(CONTROLLER, top.uid)}
+        for uid in makers:
+            yield from self.pods.by(CONTROLLER, uid)
+
+    def newest(self) -> Iterator[Pod]:
+        """Of each group of pods with one manager the newest, and each pod that nobody manages."""
+        for group in self.pods.groups(CONTROLLER):
+            yield max(group, key=_created)
+        managed: set[int] = set()
+        for pod in self.pods.objects.values():
+            # Pods of one manager share their references: it is looked for once among them.
+            references = pod.metadata.owner_references
+            if id(references) in managed:
+                continue
+            if pod.metadata.controller is None:
+                yield pod
+            else:
+                managed.add(id(references))
 
     def owner(self, pod: Pod) -> PodOwner:
         """Up the chain as far as it can change with each rollout or run."""
         first = pod.metadata.controller
         if first is None:
             return PodOwner("Pod", pod.metadata.name)
-        above = {"ReplicaSet": self.replica_sets, "Job": self.jobs}.get(first.kind)
-        found = above.get(pod.metadata.namespace, first.name) if above is not None else None
-        if found is not None and found.metadata.uid == first.uid:
+        if (found := self._maker(pod)) is not None:
             top = found.metadata.controller
             return PodOwner(first.kind, first.name) if top is None else PodOwner(top.kind, top.name)
         # It is not seen (yet), or gone: then its name has to do, as for admission.
         return PodOwner(*workload(first.kind, first.name, pod.metadata.labels))
+
+    def _maker(self, pod: Pod) -> Object | None:
+        """The ReplicaSet or Job that has made it, if that is seen."""
+        first = pod.metadata.controller
+        if first is None:
+            return None
+        found: Object | None = None
+        if first.kind == "ReplicaSet":
+            found = self.replica_sets.get(pod.metadata.namespace, first.name)
+        elif first.kind == "Job":
+            found = self.jobs.get(pod.metadata.namespace, first.name)
+        return found if found is not None and found.metadata.uid == first.uid else None
+
+
+CONTROLLER = "controller"
+
+
+def by_controller(found: Object) -> Iterable[str]:
+    """An index of informers: under the uid of what manages it."""
+    owner = found.metadata.controller
+    return () if owner is None else (owner.uid,)
+
+
+NAMESPACE = "namespace"
+
+
+def by_namespace(found: Object) -> Iterable[str]:
+    """An index of informers."""
+    return (found.metadata.namespace,)
 
 
 def by_uid(found: Object) -> Iterable[str]:
@@ -108,6 +169,10 @@ def by_environment(found: Object) -> Iterable[str]:
     annotations = found.metadata.annotations
     is_declared = any(key.startswith(names.ENVIRONMENT_PREFIX) for key in annotations)
     return (DECLARED,) if is_declared else ()
+
+
+def _created(pod: Pod) -> str:
+    return pod.metadata.creation_timestamp
 
 
 def _container(pod: Pod, container_id: str) -> str | None:

@@ -9,7 +9,9 @@ from nemutator_controller.cluster.nodes import ReportedNode
 class LatestStore(Protocol):
     """Where the last report of each node survives a restart of the brain."""
 
-    async def load(self) -> Sequence[ReportedNode]: ...
+    async def load(self, *, seen_since: float = 0.0) -> Sequence[ReportedNode]:
+        """The saved nodes that have reported since then."""
+        ...
 
     async def save(self, nodes: Sequence[ReportedNode]) -> None: ...
 

@@ -23,6 +23,9 @@ MOST = 500
 """Nodes that are saved each time, the longest unsaved first: of 5 000 nodes each is saved every five
 minutes, and the disk writes 8 MB instead of 80."""
 
+LATE_S = 600.0
+"""A brain with the most nodes there are saves each of them more often than that."""
+
 STEP = 100
 """Nodes in one transaction: reports must not wait long behind it."""
 
@@ -33,6 +36,9 @@ class NodeSaver:
     store: LatestStore
     process: Process
     forget_after_s: float
+    shared: bool = False
+    """Other brains save there, too: what they have saved is shown here."""
+    _shown_to: float = field(default=0.0, init=False)
     _saved: dict[str, tuple[str, int]] = field(default_factory=dict, init=False)
     """The epoch and number of each node that are on disk, in the order in which they were saved."""
 
@@ -49,8 +55,10 @@ class NodeSaver:
         """Save what changed since the last time, and forget the nodes that are long gone."""
         gone = self.nodes.forget(silent_since=self.process.clock.now() - self.forget_after_s)
         nodes = self.nodes.all()
-        for name in self._saved.keys() - {node.name for node in nodes}:
-            del self._saved[name]
+        # Those too that have made room for others.
+        gone = tuple({*gone, *self._saved.keys() - {node.name for node in nodes}})
+        for name in gone:
+            self._saved.pop(name, None)
         try:
             if gone:
                 await self.store.forget(gone)
@@ -59,8 +67,20 @@ class NodeSaver:
                 step = changed[begin : begin + STEP]
                 await self.store.save(step)
                 self._note(step)
+            if self.shared:
+                await self._show()
         except StoreUnavailableError as failure:
             log.warning("nodes_not_saved", {names.REASON: failure.reason})
+
+    async def _show(self) -> None:
+        found = await self.store.load(seen_since=self._shown_to)
+        self.nodes.show(found)
+        # What is shown as it was saved needs no saving here.
+        shown = {node.name: _position(node) for node in self.nodes.all()}
+        self._note(node for node in found if shown.get(node.name) == _position(node))
+        # Those of other brains may come late: they save a part of their nodes each time.
+        newest = max((node.seen_at for node in found), default=0.0)
+        self._shown_to = max(self._shown_to, newest - LATE_S)
 
     def _changed(self, nodes: Sequence[ReportedNode]) -> Sequence[ReportedNode]:
         """What is not on disk as it is, the longest unsaved first."""

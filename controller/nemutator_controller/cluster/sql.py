@@ -24,11 +24,11 @@ class SqlLatest:
 
     database: Database
 
-    async def load(self) -> Sequence[ReportedNode]:
+    async def load(self, *, seen_since: float = 0.0) -> Sequence[ReportedNode]:
         nodes: list[ReportedNode] = []
         after = ""
         while True:
-            found, last = await self.database.read(partial(_load, after=after))
+            found, last = await self.database.read(partial(_load, after=after, since=seen_since))
             nodes += found
             if last is None:
                 return nodes
@@ -45,20 +45,28 @@ class SqlLatest:
         await self.database.write(lambda connection: _forget(connection, gone))
 
 
-def _load(connection: Connection, *, after: str) -> tuple[list[ReportedNode], str | None]:
+def _load(
+    connection: Connection, *, after: str, since: float
+) -> tuple[list[ReportedNode], str | None]:
     """A step of the nodes in the order of their names, and where the next one begins."""
     columns = (latest.c.node, latest.c.epoch, latest.c.seq, latest.c.seen_at, latest.c.report)
-    query = select(*columns).where(latest.c.node > after).order_by(latest.c.node).limit(STEP)
+    query = (
+        select(*columns)
+        .where(latest.c.node > after, latest.c.seen_at >= since)
+        .order_by(latest.c.node)
+        .limit(STEP)
+    )
     rows = connection.execute(query).all()
     nodes = []
     for name, epoch, seq, seen_at, packed in rows:
         try:
-            sums = sums_of(unpack(packed))
+            report = unpack(packed)
         except UnreadableReportError as error:
             # An older version may have saved another shape. The next report replaces it.
             log.warning("node_unreadable", {names.NODE: name, names.ERROR: error})
             continue
-        nodes.append(ReportedNode(name, epoch, seq, seen_at, packed, sums, restored=True))
+        shown = packed, sums_of(report), report.machine, report.taken_at
+        nodes.append(ReportedNode(name, epoch, seq, seen_at, *shown, restored=True))
     return nodes, rows[-1][0] if len(rows) == STEP else None
 
 

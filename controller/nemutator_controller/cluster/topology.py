@@ -1,15 +1,16 @@
 """The document of /api/v1/topology: what runs on each node, and what it uses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import msgspec
 from nemutator_common import names
 from nemutator_common.wire import Machine, Missing, ProcessUsage, Report, Workload
 
-from nemutator_controller.cluster.labels import labels_of, runtimes_by_workload
+from nemutator_controller.cluster.labels import labels_of, namespace_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.cluster.pods import NoRunningPods, PodLookup
+from nemutator_controller.ingest.batches import LONGEST_PATH, check_texts
 from nemutator_controller.kube.label_selectors import Selector
 
 NO_PODS = NoRunningPods()
@@ -26,6 +27,11 @@ class Filter:
         if self.namespace is not None and self.namespace != labels["namespace"]:
             return False
         return self.selector is None or self.selector.matches(labels)
+
+    def admits_node(self, name: str) -> bool:
+        """Whether anything on the node of this name can be admitted. A node that is not need not be opened."""
+        requirements = () if self.selector is None else self.selector.requirements
+        return all(one.matches({"node": name}) for one in requirements if one.key == "node")
 
     @property
     def admits_all(self) -> bool:
@@ -58,7 +64,8 @@ def node_view(
     node: ReportedNode, wanted: Filter, *, now: float, after_s: float, pods: PodLookup = NO_PODS
 ) -> NodeView:
     """*node* with what the filter admits of it."""
-    report = node.report
+    chosen = _Chosen(node.name, wanted.namespace, pods)
+    report = node.opened(chosen.of)
     labels = _labels(node.name, report, pods)
     processes = [process for process in report.processes if _admits(wanted, process, labels)]
     with_processes = {process.workload for process in processes}
@@ -68,7 +75,7 @@ def node_view(
         age_s=node.age_s(now),
         stale=node.stale(now, after_s=after_s),
         machine=report.machine,
-        namespaces=sorted({found["namespace"] for found in labels.values()}),
+        namespaces=sorted(chosen.namespaces),
         workloads=[
             _workload(workload, labels[workload.path])
             for workload in report.workloads
@@ -78,6 +85,39 @@ def node_view(
         processes=processes,
         missing=report.missing,
     )
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The part of a report that is in one namespace; all of it when there is none to choose."""
+
+    node: str
+    namespace: str | None
+    pods: PodLookup
+    namespaces: set[str] = field(default_factory=set, init=False)
+    """Of all its workloads."""
+
+    def of(self, report: Report) -> Report:
+        # They name namespaces, also where the rest of a workload is not looked at.
+        paths = [workload.path for workload in report.workloads]
+        check_texts("path of a workload", LONGEST_PATH, paths)
+        of_pods: dict[str | None, str | None] = {None: None}
+        chosen = []
+        for workload in report.workloads:
+            uid = workload.pod_uid
+            if uid not in of_pods:
+                # All that belongs to a pod is in its namespace.
+                placed = self.pods.of(self.node, uid, None)
+                of_pods[uid] = None if placed is None else placed.namespace
+            namespace = of_pods[uid] or namespace_of(workload.path)
+            self.namespaces.add(namespace)
+            if namespace == self.namespace:
+                chosen.append(workload)
+        if self.namespace is None:
+            return report
+        kept = {workload.path for workload in chosen}
+        processes = [process for process in report.processes if process.workload in kept]
+        return replace(report, workloads=tuple(chosen), processes=tuple(processes))
 
 
 def _workload(workload: Workload, labels: Mapping[str, str]) -> dict[str, object]:

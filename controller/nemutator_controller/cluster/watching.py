@@ -8,10 +8,16 @@ from nemutator_common.names import AGEING, ENVIRONMENT_PREFIX, ON_ROTATE
 from nemutator_common.process import Process
 
 from nemutator_controller.cluster.pods import (
+    CONTROLLER,
+    NAMESPACE,
     ClusterSnapshot,
+    NoRunningPods,
+    PodLookup,
     RunningPod,
     by_ageing,
+    by_controller,
     by_environment,
+    by_namespace,
     by_on_rotate,
     by_uid,
 )
@@ -19,6 +25,7 @@ from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import JOBS, PODS, REPLICA_SETS
+from nemutator_controller.kube.workload_objects import WatchedWorkload
 
 SNAPSHOT_S = 1.0
 """How old a snapshot may be: many ask at once, and each new one costs the informers a copy."""
@@ -48,15 +55,20 @@ class ClusterWatch:
             process=process,
             indexes={
                 "uid": by_uid,
+                NAMESPACE: by_namespace,
+                CONTROLLER: by_controller,
                 ON_ROTATE: by_on_rotate,
                 AGEING: by_ageing,
                 ENVIRONMENT_PREFIX: by_environment,
             },
         )
         self.replica_sets: Informer[Object] = Informer(
-            REPLICA_SETS, transport=transport, process=process
+            REPLICA_SETS,
+            transport=transport,
+            process=process,
+            indexes={CONTROLLER: by_controller},
         )
-        self.jobs: Informer[Object] = Informer(JOBS, transport=transport, process=process)
+        self.jobs: Informer[WatchedWorkload] = Informer(JOBS, transport=transport, process=process)
         process.readiness.fail(PART, "the cluster's pods are not listed yet")
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
@@ -72,6 +84,15 @@ class ClusterWatch:
         snapshot = self.snapshot()
         return None if snapshot is None else snapshot.of(node, pod_uid, container_id)
 
+    def now(self) -> PodLookup:
+        """What is known now, for a thread."""
+        return self.snapshot() or NoRunningPods()
+
+    def holding(self, namespace: str) -> frozenset[str] | None:
+        """The nodes that hold pods of *namespace*; None when none are known."""
+        snapshot = self.snapshot()
+        return None if snapshot is None else snapshot.holding(namespace)
+
     def snapshot(self) -> ClusterSnapshot | None:
         """One that is at most a second old; None before there is a complete one."""
         now = self._process.clock.monotonic()
@@ -86,8 +107,8 @@ class ClusterWatch:
         return self._taken.snapshot
 
     async def _become_ready(self) -> None:
-        for informer in (self.pods, self.replica_sets, self.jobs):
-            await informer.synced()
+        for synced in (self.pods.synced, self.replica_sets.synced, self.jobs.synced):
+            await synced()
         self._process.readiness.pass_(PART)
         # A task of a supervisor that ends would end the process.
         while True:

@@ -4,19 +4,19 @@ import asyncio
 import logging
 import queue
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 from nemutator_common import names
 from nemutator_common.process import Process
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError
 
+from nemutator_controller.database.engines import Engines
 from nemutator_controller.database.failures import (
+    Reason,
     StoreUnavailableError,
-    reason_of,
+    ValueRefusedError,
 )
-from nemutator_controller.database.sqlite import READERS, open_sqlite
 from nemutator_controller.database.threads import JobThreads
 
 log = logging.getLogger(__name__)
@@ -40,21 +40,13 @@ class Database:
     once more: new records are worth more than old ones.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        largest_bytes: int,
-        make_room: Job[int],
-        process: Process,
-    ) -> None:
-        self._engines = open_sqlite(path, largest_bytes=largest_bytes)
+    def __init__(self, engines: Engines, *, make_room: Job[int], process: Process) -> None:
+        self._engines = engines
         self._make_room = make_room
         self._process = process
-        self._directory = path.parent
         self._failing = False
         self._writer = JobThreads("database writer", count=1, length=LONGEST_QUEUE)
-        self._readers = JobThreads("database reader", count=READERS, length=LONGEST_QUEUE)
+        self._readers = JobThreads("database reader", count=engines.readers, length=LONGEST_QUEUE)
 
     async def write(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
         """Run *job* in a transaction of its own, and return once it is on disk.
@@ -63,7 +55,7 @@ class Database:
         """
         try:
             result, given_up = await self._outcome(
-                self._writer, lambda: self._write(job), deadline_s
+                self._writer, lambda: self._write(job, deadline_s), deadline_s
             )
         except StoreUnavailableError as failure:
             self._process.meter.count(
@@ -76,7 +68,7 @@ class Database:
             self._failing = False
             self._process.readiness.pass_(READINESS)
             # This has the level of the failure: whoever read of that must read of its end, too.
-            log.warning("database_recovered", {names.PATH: self._directory})
+            log.warning("database_recovered", {names.PATH: self._engines.place})
         if given_up:
             self._process.meter.count(names.HISTORY_DROPPED, given_up, reason="full")
         return result
@@ -84,7 +76,9 @@ class Database:
     async def read(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
         """Run *job* on a snapshot; raises `StoreUnavailableError`."""
         try:
-            return await self._outcome(self._readers, lambda: self._read(job), deadline_s)
+            return await self._outcome(
+                self._readers, lambda: self._read(job, deadline_s), deadline_s
+            )
         except StoreUnavailableError as failure:
             self._process.meter.count(
                 names.DATABASE_FAILURES, operation="read", reason=failure.reason
@@ -101,32 +95,47 @@ class Database:
         try:
             future = threads.submit(run)
         except queue.Full:
-            raise StoreUnavailableError("queue_full") from None
+            raise self._unavailable("queue_full") from None
         self._process.meter.gauge(names.DATABASE_QUEUE, self._writer.waiting())
         try:
             async with asyncio.timeout(deadline_s):
                 return await asyncio.wrap_future(future)
         except TimeoutError:
-            raise StoreUnavailableError("deadline") from None
+            raise self._unavailable("deadline") from None
+        except DataError as error:
+            raise ValueRefusedError(f"a column cannot hold a value: {error.orig}"[:300]) from error
         except DBAPIError as error:
-            reason = reason_of(error.orig)
+            reason = self._engines.reason_of(error.orig)
             log.warning("database_failed", {names.REASON: reason, names.ERROR: error.orig})
-            raise StoreUnavailableError(reason, self._directory) from error
+            raise self._unavailable(reason) from error
 
-    def _write(self, job: Job[T]) -> tuple[T, int]:
+    def _unavailable(self, reason: Reason) -> StoreUnavailableError:
+        return StoreUnavailableError(reason, self._engines.place, self._engines.name)
+
+    def _write(self, job: Job[T], deadline_s: float) -> tuple[T, int]:
         """What *job* returned, and how many points of history were removed to make room for it."""
         try:
-            return self._transaction(job), 0
+            return self._transaction(job, deadline_s), 0
         except DBAPIError as error:
-            if reason_of(error.orig) != "full":
+            if self._engines.reason_of(error.orig) != "full" or not self._engines.gives_up_history:
                 raise
-        given_up = self._transaction(self._make_room)
-        return self._transaction(job), given_up
+        given_up = self._transaction(self._make_room, deadline_s)
+        return self._transaction(job, deadline_s), given_up
 
-    def _transaction(self, job: Job[T]) -> T:
-        with self._engines.writing.begin() as connection:
+    def _transaction(self, job: Job[T], deadline_s: float) -> T:
+        for _ in range(self._engines.tries - 1):
+            try:
+                return self._once(job, deadline_s)
+            except DBAPIError as error:
+                if self._engines.reason_of(error.orig) != "conflict":
+                    raise
+            self._process.meter.count(names.DATABASE_CONFLICTS)
+        return self._once(job, deadline_s)
+
+    def _once(self, job: Job[T], deadline_s: float) -> T:
+        with self._engines.writing(deadline_s) as connection:
             return job(connection)
 
-    def _read(self, job: Job[T]) -> T:
-        with self._engines.reading.begin() as connection:
+    def _read(self, job: Job[T], deadline_s: float) -> T:
+        with self._engines.reading(deadline_s) as connection:
             return job(connection)

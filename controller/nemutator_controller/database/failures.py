@@ -3,7 +3,20 @@
 from pathlib import Path
 from typing import Literal
 
-Reason = Literal["full", "busy", "read_only", "io", "damaged", "queue_full", "deadline", "other"]
+Reason = Literal[
+    "full",
+    "busy",
+    "read_only",
+    "io",
+    "damaged",
+    "queue_full",
+    "deadline",
+    "gone",
+    "denied",
+    "conflict",
+    "other",
+]
+Engine = Literal["sqlite", "postgresql"]
 
 EXPLANATIONS: dict[Reason, str] = {
     "full": "no space left on the disk of {}: nothing is stored until there is",
@@ -13,6 +26,9 @@ EXPLANATIONS: dict[Reason, str] = {
     "damaged": "it is damaged: stop nemutator, move it away, start again",
     "queue_full": "it is too slow for what arrives",
     "deadline": "it did not answer in time",
+    "gone": "it cannot be reached",
+    "denied": "it does not let us in",
+    "conflict": "others wrote the same at the same moment, again and again",
     "other": "it refused an operation; the log says which",
 }
 
@@ -28,6 +44,29 @@ REMEDIES: dict[Reason, str] = {
 """The remedies for reasons that a person must act on; the others pass by themselves. Braces stand
 for the directory."""
 
+POSTGRES_EXPLANATIONS: dict[Reason, str] = {
+    **EXPLANATIONS,
+    "full": "no space left on the disk of {}: nothing is stored until there is",
+    "busy": "another session holds a lock on its tables, or all its connections are taken",
+    "read_only": "{} takes no writes: it is a standby, or set to read only",
+    "io": "{} cannot read or write its own files",
+    "damaged": "{} says that its files are damaged",
+    "deadline": "{} did not answer in time",
+    "gone": "{} cannot be reached",
+    "denied": "{} refuses our user, password or rights",
+}
+
+POSTGRES_REMEDIES: dict[Reason, str] = {
+    "full": "make room on the disk of {}",
+    "busy": "end that session (pg_stat_activity shows it), or raise max_connections",
+    "read_only": "name the primary in brain.database, or end its read-only mode",
+    "io": "check the disk of {}",
+    "damaged": "restore {} from a backup",
+    "gone": "start PostgreSQL, or correct its address in brain.database",
+    "denied": "correct the user in brain.database, its password file, or its rights",
+}
+"""What to do, before asking or starting again; braces stand for the user, the server and the database."""
+
 # The keys are SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
 _REASONS: dict[str, Reason] = {
     "FULL": "full",
@@ -41,15 +80,59 @@ _REASONS: dict[str, Reason] = {
     "NOTADB": "damaged",
 }
 
+# PostgreSQL's codes of five characters (its appendix A), or the classes that their first two name.
+_STATES: dict[str, Reason] = {
+    "08": "gone",
+    "23505": "conflict",
+    "25006": "read_only",
+    "28": "denied",
+    "3D000": "denied",
+    "40001": "conflict",
+    "40P01": "conflict",
+    "42501": "denied",
+    "53100": "full",
+    "53300": "busy",
+    "55P03": "busy",
+    "57014": "deadline",
+    "57P01": "gone",
+    "57P02": "gone",
+    "57P03": "gone",
+    "57P05": "gone",
+    "58": "io",
+    "XX001": "damaged",
+    "XX002": "damaged",
+}
+
+# A connection that could not be made has no code: libpq passes on the server's words alone.
+_REFUSALS = (
+    "password authentication failed",
+    "no password supplied",
+    "no pg_hba.conf entry",
+    "is not permitted to log in",
+    "permission denied for database",
+)
+
+
+class ValueRefusedError(ValueError):
+    """A value that no column can hold, such as a number beyond 64 bits: asking again is of no use."""
+
 
 class StoreUnavailableError(Exception):
     """Nothing was stored, or it is unknown whether: try again later, storing twice is harmless."""
 
-    def __init__(self, reason: Reason, directory: Path | None = None) -> None:
-        where = directory or "the data directory"
-        super().__init__(EXPLANATIONS[reason].format(where))
+    def __init__(
+        self, reason: Reason, place: Path | str | None = None, engine: Engine = "sqlite"
+    ) -> None:
+        explanations, remedy = EXPLANATIONS, REMEDIES.get(reason, AGAIN)
+        where = place or "the data directory"
+        if engine == "postgresql":
+            where = place or "PostgreSQL"
+            explanations = POSTGRES_EXPLANATIONS
+            action = POSTGRES_REMEDIES.get(reason)
+            remedy = AGAIN if action is None else f"{action}, then ask again"
+        super().__init__(explanations[reason].format(where))
         self.reason = reason
-        self.remedy = REMEDIES.get(reason, AGAIN).format(where)
+        self.remedy = remedy.format(where)
 
     @property
     def full(self) -> bool:
@@ -61,3 +144,14 @@ def reason_of(error: BaseException | None) -> Reason:
     """The reason of a `sqlite3.Error`, by the name of its result code."""
     name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
     return _REASONS.get(name.split("_")[0], "other")
+
+
+def postgres_reason_of(error: BaseException | None) -> Reason:
+    """The reason of a `psycopg.Error`, by its SQLSTATE."""
+    state = getattr(error, "sqlstate", None)
+    if state is None:
+        # Without one the connection was not made, or has ended.
+        if any(refusal in str(error) for refusal in _REFUSALS) or "does not exist" in str(error):
+            return "denied"
+        return "gone"
+    return _STATES.get(state) or _STATES.get(state[:2], "other")

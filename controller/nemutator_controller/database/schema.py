@@ -1,8 +1,10 @@
 """All tables. A change here needs a migration; tests/contract/database compares the two."""
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Table
 
-HEAD = "0008"
+from nemutator_controller.database.columns import Number, Words
+
+HEAD = "0011"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -12,9 +14,9 @@ cursors = Table(
     "cursors",
     metadata,
     # The number up to which the reports of an agent's epoch are stored, as an Ack says it.
-    Column("node", Text, primary_key=True),
-    Column("epoch", Text, primary_key=True),
-    Column("seq", Integer, nullable=False),
+    Column("node", Words, primary_key=True),
+    Column("epoch", Words, primary_key=True),
+    Column("seq", Number, nullable=False),
     Column("touched_at", Float, nullable=False),
 )
 
@@ -22,9 +24,9 @@ latest = Table(
     "latest",
     metadata,
     # The last report of each node, to show (as stale) after a restart of the brain.
-    Column("node", Text, primary_key=True),
-    Column("epoch", Text, nullable=False),
-    Column("seq", Integer, nullable=False),
+    Column("node", Words, primary_key=True),
+    Column("epoch", Words, nullable=False),
+    Column("seq", Number, nullable=False),
     Column("seen_at", Float, nullable=False),
     Column("report", LargeBinary, nullable=False),
 )
@@ -33,10 +35,10 @@ history = Table(
     "history",
     metadata,
     # The key makes a second point for the same moment impossible, whatever the callers do.
-    Column("node", Text, primary_key=True),
+    Column("node", Words, primary_key=True),
     Column("at", Float, primary_key=True),
     Column("cpu_cores", Float),
-    Column("memory_used_bytes", Integer, nullable=False),
+    Column("memory_used_bytes", Number, nullable=False),
     Column("cpu_pressure_10s", Float),
     # Retention needs the oldest points first, whatever their node.
     Index("history_at", "at"),
@@ -55,10 +57,10 @@ stream_cursors = Table(
     "stream_cursors",
     metadata,
     # The number up to which the records of a stream are stored, per epoch of its writer.
-    Column("stream", Text, primary_key=True),
-    Column("writer", Text, primary_key=True),
-    Column("epoch", Text, primary_key=True),
-    Column("seq", Integer, nullable=False),
+    Column("stream", Words, primary_key=True),
+    Column("writer", Words, primary_key=True),
+    Column("epoch", Words, primary_key=True),
+    Column("seq", Number, nullable=False),
     Column("touched_at", Float, nullable=False),
 )
 
@@ -67,15 +69,15 @@ decisions = Table(
     metadata,
     # What admission changed. The columns are what people search for; `document` is the whole
     # record as it came. Values from secrets are digests in it.
-    Column("id", Text, primary_key=True),
+    Column("id", Words, primary_key=True),
     Column("at", Float, nullable=False),
-    Column("writer", Text, nullable=False),
-    Column("namespace", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("state", Text, nullable=False),
+    Column("writer", Words, nullable=False),
+    Column("namespace", Words, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("state", Words, nullable=False),
     Column("document", LargeBinary, nullable=False),
-    Column("caller", Text, nullable=False, server_default=""),
+    Column("caller", Words, nullable=False, server_default=""),
     Index("decisions_at", "at"),
     Index("decisions_namespace", "namespace", "at"),
     Index("decisions_caller", "caller", "state"),
@@ -85,8 +87,8 @@ reversals = Table(
     "reversals",
     metadata,
     # Each attempt to roll a decision back, and the outcome of each of its edits.
-    Column("id", Text, primary_key=True),
-    Column("decision", Text, nullable=False),
+    Column("id", Words, primary_key=True),
+    Column("decision", Words, nullable=False),
     Column("at", Float, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Index("reversals_decision", "decision", "at"),
@@ -97,26 +99,26 @@ tombstones = Table(
     metadata,
     # Fields of a workload's pods that admission no longer changes, because a mutation of them was
     # rolled back by replacing a pod.
-    Column("namespace", Text, primary_key=True),
-    Column("owner_kind", Text, primary_key=True),
-    Column("owner_name", Text, primary_key=True),
-    Column("path", Text, primary_key=True),
+    Column("namespace", Words, primary_key=True),
+    Column("owner_kind", Words, primary_key=True),
+    Column("owner_name", Words, primary_key=True),
+    Column("path", Words, primary_key=True),
     Column("at", Float, nullable=False),
-    Column("decision", Text, nullable=False),
-    Column("policy", Text, nullable=False, server_default=""),
-    Column("revision", Text, nullable=False, server_default=""),
-    Column("owner_uid", Text, nullable=False, server_default=""),
+    Column("decision", Words, nullable=False),
+    Column("policy", Words, nullable=False, server_default=""),
+    Column("revision", Words, nullable=False, server_default=""),
+    Column("owner_uid", Words, nullable=False, server_default=""),
 )
 
 histograms = Table(
     "histograms",
     metadata,
     # What each container has used, as a packed row of sizing's matrices.
-    Column("namespace", Text, primary_key=True),
-    Column("owner_kind", Text, primary_key=True),
-    Column("owner", Text, primary_key=True),
-    Column("container", Text, primary_key=True),
-    Column("points", Integer, nullable=False),
+    Column("namespace", Words, primary_key=True),
+    Column("owner_kind", Words, primary_key=True),
+    Column("owner", Words, primary_key=True),
+    Column("container", Words, primary_key=True),
+    Column("points", Number, nullable=False),
     Column("first_at", Float, nullable=False),
     Column("last_at", Float, nullable=False),
     Column("step_s", Float, nullable=False),
@@ -128,11 +130,11 @@ profiles = Table(
     "profiles",
     metadata,
     # Every profile that was requested, and its outcome; the profile itself is the last column.
-    Column("id", Text, primary_key=True),
+    Column("id", Words, primary_key=True),
     Column("asked_at", Float, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("node", Text, nullable=False),
-    Column("bytes", Integer, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("node", Words, nullable=False),
+    Column("bytes", Number, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Column("pprof", LargeBinary),
     Index("profiles_asked_at", "asked_at"),
@@ -143,22 +145,22 @@ grants = Table(
     metadata,
     # What credentials processes did or refused, numbered in order of arrival, which is also the
     # order of removal.
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("at", Float, nullable=False),
-    Column("node", Text, nullable=False),
-    Column("namespace", Text, nullable=False),
-    Column("pod", Text, nullable=False),
-    Column("pod_uid", Text, nullable=False),
-    Column("service_account", Text, nullable=False),
-    Column("caller", Text, nullable=False),
-    Column("operation", Text, nullable=False),
-    Column("secret", Text, nullable=False),
-    Column("path_digest", Text, nullable=False),
-    Column("version", Integer),
+    Column("node", Words, nullable=False),
+    Column("namespace", Words, nullable=False),
+    Column("pod", Words, nullable=False),
+    Column("pod_uid", Words, nullable=False),
+    Column("service_account", Words, nullable=False),
+    Column("caller", Words, nullable=False),
+    Column("operation", Words, nullable=False),
+    Column("secret", Words, nullable=False),
+    Column("path_digest", Words, nullable=False),
+    Column("version", Number),
     Column("cached", Boolean, nullable=False),
-    Column("result", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("role", Text, nullable=False),
+    Column("result", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("role", Words, nullable=False),
     Column("expires_at", Float),
     Index("grants_at", "at"),
 )
@@ -167,13 +169,13 @@ leases = Table(
     "leases",
     metadata,
     # Vault tokens that are or were valid, derived from the grants. No token itself is stored.
-    Column("node", Text, primary_key=True),
-    Column("pod_uid", Text, primary_key=True),
-    Column("role", Text, primary_key=True),
-    Column("caller", Text, primary_key=True),
-    Column("namespace", Text, nullable=False),
-    Column("pod", Text, nullable=False),
-    Column("service_account", Text, nullable=False),
+    Column("node", Words, primary_key=True),
+    Column("pod_uid", Words, primary_key=True),
+    Column("role", Words, primary_key=True),
+    Column("caller", Words, primary_key=True),
+    Column("namespace", Words, nullable=False),
+    Column("pod", Words, nullable=False),
+    Column("service_account", Words, nullable=False),
     Column("since", Float, nullable=False),
     Column("touched_at", Float, nullable=False),
     Column("expires_at", Float),
@@ -185,18 +187,18 @@ window_sources = Table(
     "window_sources",
     metadata,
     # Processes that quiet windows have read, and the workload of each once it is known.
-    Column("id", Text, primary_key=True),
-    Column("node", Text, nullable=False),
-    Column("pid", Integer, nullable=False),
+    Column("id", Words, primary_key=True),
+    Column("node", Words, nullable=False),
+    Column("pid", Number, nullable=False),
     Column("started_at", Float, nullable=False),
-    Column("program", Text, nullable=False),
-    Column("image", Text, nullable=False),
-    Column("go_version", Text, nullable=False),
-    Column("group", Text, nullable=False),
-    Column("pod_uid", Text),
-    Column("container_id", Text),
+    Column("program", Words, nullable=False),
+    Column("image", Words, nullable=False),
+    Column("go_version", Words, nullable=False),
+    Column("group", Words, nullable=False),
+    Column("pod_uid", Words),
+    Column("container_id", Words),
     Column("last_at", Float, nullable=False),
-    Column("workload", Text),
+    Column("workload", Words),
     Index("window_sources_workload", "workload", "started_at"),
     Index("window_sources_last_at", "last_at"),
 )
@@ -205,10 +207,10 @@ windows = Table(
     "windows",
     metadata,
     # One reading of one process: amounts by the ids of sites and functions, packed.
-    Column("number", Integer, primary_key=True),
-    Column("source", Text, nullable=False),
+    Column("number", Number, primary_key=True),
+    Column("source", Words, nullable=False),
     Column("at", Float, nullable=False),
-    Column("bytes", Integer, nullable=False),
+    Column("bytes", Number, nullable=False),
     Column("packed", LargeBinary, nullable=False),
     Index("windows_source", "source", "at"),
     Index("windows_at", "at"),
@@ -218,7 +220,7 @@ window_symbols = Table(
     "window_symbols",
     metadata,
     # What the ids of sites and functions stand for, on all nodes.
-    Column("id", Text, primary_key=True),
+    Column("id", Words, primary_key=True),
     Column("seen_at", Float, nullable=False),
     Column("frames", LargeBinary, nullable=False),
     Index("window_symbols_seen_at", "seen_at"),
@@ -228,8 +230,8 @@ aged_workloads = Table(
     "aged_workloads",
     metadata,
     # Workloads of those processes, and the newest finding on each.
-    Column("id", Text, primary_key=True),
-    Column("namespace", Text, nullable=False),
+    Column("id", Words, primary_key=True),
+    Column("namespace", Words, nullable=False),
     Column("workload", LargeBinary, nullable=False),
     Column("finding", LargeBinary),
 )
@@ -238,7 +240,7 @@ eviction_requests = Table(
     "eviction_requests",
     metadata,
     # Who wanted which pods evicted, and why.
-    Column("id", Text, primary_key=True),
+    Column("id", Words, primary_key=True),
     Column("at", Float, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Index("eviction_requests_at", "at"),
@@ -248,10 +250,10 @@ requested_evictions = Table(
     "requested_evictions",
     metadata,
     # What became of each pod of them; the queue of the brain is what is not finished.
-    Column("request", Text, primary_key=True),
-    Column("uid", Text, primary_key=True),
-    Column("namespace", Text, nullable=False),
-    Column("state", Text, nullable=False),
+    Column("request", Words, primary_key=True),
+    Column("uid", Words, primary_key=True),
+    Column("namespace", Words, nullable=False),
+    Column("state", Words, nullable=False),
     Column("at", Float, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Index("requested_evictions_state", "state", "at"),
@@ -261,18 +263,69 @@ rolls = Table(
     "rolls",
     metadata,
     # Slow rolls of workloads, each with the strategy that is to be put back.
-    Column("id", Text, primary_key=True),
+    Column("id", Words, primary_key=True),
     Column("at", Float, nullable=False),
-    Column("namespace", Text, nullable=False),
-    Column("state", Text, nullable=False),
+    Column("namespace", Words, nullable=False),
+    Column("state", Words, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Index("rolls_at", "at"),
+)
+
+live_policies = Table(
+    "live_policies",
+    metadata,
+    # Names of policies that what runs follows, those that are deleted too: what they wrote goes back.
+    Column("name", Words, primary_key=True),
+    Column("since", Float, nullable=False),
 )
 
 image_digests = Table(
     "image_digests",
     metadata,
     # Which digest each tag of an image named when its registry was asked last.
-    Column("image", Text, primary_key=True),
-    Column("digest", Text, nullable=False),
+    Column("image", Words, primary_key=True),
+    Column("digest", Words, nullable=False),
+)
+
+history_rows = Table(
+    "history_rows",
+    metadata,
+    # Whose use each row of the history is. A number that is free again goes to another container.
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("namespace", Words, nullable=False),
+    Column("owner_kind", Words, nullable=False),
+    Column("owner", Words, nullable=False),
+    Column("container", Words, nullable=False),
+    Column("since_save", Number, nullable=False),
+)
+
+history_slices = Table(
+    "history_slices",
+    metadata,
+    # One cell of some thousand rows; the next one with its place takes it, so that they stay as many.
+    Column("level", Words, primary_key=True),
+    Column("part", Number, primary_key=True, autoincrement=False),
+    Column("cell", Number, primary_key=True, autoincrement=False),
+    Column("moment", Number, nullable=False),
+    Column("saved", Number, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    # What one brain of several does at a time, and since which generation (PostgreSQL only).
+    Column("name", Words, primary_key=True),
+    Column("holder", Words, nullable=False),
+    Column("generation", Number, nullable=False),
+    Column("heard_at", Float, nullable=False),
+)
+
+reported_points = Table(
+    "reported_points",
+    metadata,
+    # What reports said was used, until it is in the rows of who learns (PostgreSQL only).
+    Column("id", Number, primary_key=True),
+    Column("node", Words, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
 )

@@ -5,6 +5,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +14,15 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from nemutator_controller.database.failures import reason_of
+from nemutator_controller.database.failures import Engine as EngineName
+from nemutator_controller.database.failures import Reason, reason_of
 from nemutator_controller.database.schema import HEAD
-from nemutator_controller.database.upgrade import can_migrate_from, migrate
+from nemutator_controller.database.upgrade import (
+    ForeignFormError,
+    NewerFormError,
+    migrate,
+    written_by,
+)
 
 READERS = 2
 PAGE_BYTES = 4096
@@ -25,19 +32,34 @@ BUSY_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Engines:
+class SqliteEngines:
     """Two engines for the same file: one connection that may write, and a few that only read."""
 
-    writing: Engine
-    reading: Engine
+    place: str
+    """The directory: what its disk has too little of is said of it."""
+    _writing: Engine
+    _reading: Engine
+    name: EngineName = "sqlite"
+    readers: int = READERS
+    tries: int = 1
+    gives_up_history: bool = True
+
+    def writing(self, deadline_s: float) -> AbstractContextManager[Connection]:
+        return self._writing.begin()
+
+    def reading(self, deadline_s: float) -> AbstractContextManager[Connection]:
+        return self._reading.begin()
+
+    def reason_of(self, error: BaseException | None) -> Reason:
+        return reason_of(error)
 
     def close(self) -> None:
-        self.reading.dispose()
+        self._reading.dispose()
         # The last connection to close moves the write-ahead log into the file and removes it.
-        self.writing.dispose()
+        self._writing.dispose()
 
 
-def open_sqlite(path: Path, *, largest_bytes: int) -> Engines:
+def open_sqlite(path: Path, *, largest_bytes: int) -> SqliteEngines:
     """Make or migrate the database at *path*, and prove that it is usable.
 
     Raises `OperatorError` when it is not; then nothing in it has been changed.
@@ -51,7 +73,7 @@ def open_sqlite(path: Path, *, largest_bytes: int) -> Engines:
     except BaseException:
         writing.dispose()
         raise
-    return Engines(writing, reading)
+    return SqliteEngines(str(path.parent), writing, reading)
 
 
 def _own(path: Path) -> None:
@@ -108,24 +130,12 @@ def _engine(path: Path, *, largest_bytes: int, readers: int = 0) -> Engine:
 
 def _bring_up_to_date(path: Path, connection: Connection) -> None:
     tables = set(connection.scalars(text("SELECT name FROM sqlite_schema WHERE type = 'table'")))
-    revision = None
-    if tables:
-        if "alembic_version" not in tables:
-            raise _unusable(path, "it holds another program's tables")
-        revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
-        if revision is None:
-            raise _unusable(path, "it does not say which version has written it")
-        if (problem := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
-            raise _unusable(path, f"it is damaged: {problem}")
-    if revision is not None and revision > HEAD:
-        raise OperatorError(
-            f"database: {path}: a newer nemutator has written it (its form is {revision}, "
-            f"this version knows {HEAD})",
-            remedy="start that newer version again, or move the file away to begin without history",
-            code=ExitCode.DATABASE,
-        )
-    if revision is not None and not can_migrate_from(revision):
-        raise _unusable(path, f"no version of nemutator is known to have written it ({revision!r})")
+    revision = written_by(connection, tables)
+    if revision is None:
+        migrate(connection)
+        return
+    if (problem := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
+        raise _unusable(path, f"it is damaged: {problem}")
     if revision != HEAD:
         migrate(connection)
 
@@ -143,6 +153,14 @@ def _unusable(path: Path, why: str) -> OperatorError:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
+    except NewerFormError as newer:
+        raise OperatorError(
+            f"database: {path}: {newer}",
+            remedy="start that newer version again, or move the file away to begin without history",
+            code=ExitCode.DATABASE,
+        ) from newer
+    except ForeignFormError as foreign:
+        raise _unusable(path, str(foreign)) from foreign
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         match reason_of(cause):

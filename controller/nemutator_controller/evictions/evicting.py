@@ -78,6 +78,16 @@ class EvictionQueue:
         ago = [(each.pod, max(0.0, now - each.at)) for each in recent]
         self.pace.resumed(ago, now=self.process.clock.monotonic())
 
+    async def resume(self) -> None:
+        """Go on from what is stored, whatever is remembered here: another brain may have led meanwhile.
+
+        Raises `StoreUnavailableError`.
+        """
+        async with self._saving:
+            self._open, self._requests, self._backoffs = {}, {}, {}
+            self.pace = EvictionPace(self.pace.budgets)
+            await self.restore()
+
     @property
     def uids(self) -> set[str]:
         """Of the pods in the queue."""
@@ -111,7 +121,7 @@ class EvictionQueue:
         self.process.meter.gauge(names.EVICTIONS_OPEN, len(self._open))
         if not self._open:
             return
-        seen = await self.pods.now({each.pod.namespace for each in self._open.values()})
+        seen = await self.pods.together(self.uids | self.pace.sent)
         if seen is None:
             return
         there = {pod.uid: pod for pod in seen}

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from nemutator_controller.evictions.records import EvictablePod, OwningWorkload
@@ -50,6 +51,11 @@ class EvictionPace:
     _settling: dict[OwningWorkload, _Settling] = field(default_factory=dict, init=False)
     _sent: set[str] = field(default_factory=set, init=False)
     """Uids of evicted pods that are still seen."""
+
+    @property
+    def sent(self) -> AbstractSet[str]:
+        """Uids of evicted pods that were seen still."""
+        return self._sent
 
     def standing(
         self, workload: OwningWorkload | None, together: Sequence[EvictablePod], *, now: float

@@ -20,9 +20,13 @@ class RestartablePods(Protocol):
 
 
 class EvictablePods(Protocol):
-    async def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
-        """All pods that have not ended and are not ending, or those of some *namespaces*; None while they
-        are not known."""
+    async def now(self) -> Sequence[EvictablePod] | None:
+        """All pods that have not ended and are not ending; None while they are not known."""
+        ...
+
+    async def together(self, uids: Collection[str]) -> Sequence[EvictablePod] | None:
+        """Of these, the pods with those *uids* and all others of their workloads; None while they are not
+        known. It costs nothing for the pods of other workloads."""
         ...
 
 

@@ -1,7 +1,8 @@
 """What has to change in the metadata of a running pod or of a workload, by the planner of new pods: pure.
 
 The object is planned as it was before us, and only labels and annotations of the plan are compared with what
-is there. A value that we have written and that is another one now is somebody else's: it stays.
+is there. A value that we have written and that is another one now is somebody else's, and so is one that
+another manager has written as well: it stays.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,7 +18,9 @@ from nemutator_controller.following.workload_views import (
 from nemutator_controller.mutations import image
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Draft, apply_edits, same
+from nemutator_controller.mutations.field_owners import later_owner
 from nemutator_controller.mutations.known_tokens import POLICY as TOKENS
+from nemutator_controller.mutations.known_tokens import Unresolved
 from nemutator_controller.mutations.paths import Json, PathError, field_path, parse_path, value_at
 from nemutator_controller.mutations.skips import skips_of
 from nemutator_controller.mutations.stamps import (
@@ -48,9 +51,10 @@ class MetadataChange:
 def change_of(
     found: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
 ) -> MetadataChange | None:
-    """*policies*: those of this time; *live*: the names of those that are ever followed by what runs.
+    """*policies*: those of this time; *live*: the names of those that what runs follows, and of those that it has
+    followed and that are gone.
 
-    None: nothing of *found* follows. Raises `PathError` when it is not shaped like its kind.
+    None: nothing of *found* follows, or nobody knows how, because tokens have not been read. Raises `PathError` when it is not shaped like its kind.
     """
     try:
         return _change_of(found, situation, policies, live)
@@ -77,8 +81,14 @@ def _change_of(
     ours = {path: edit for path, edit in earlier.items() if _follows(edit, followed, kind)}
     if not (is_meant or ours):
         return None
-    planned = _planned(original, situation, chosen)
-    wanted = {edit.path: edit for edit in planned if _follows(edit, followed, kind)}
+    planned, unresolved = _planned(original, situation, chosen)
+    if unresolved and situation.tokens is not None and not situation.tokens.are_read:
+        return None
+    wanted = {
+        edit.path: edit
+        for edit in planned
+        if _follows(edit, followed, kind) and not _is_placeholder(edit, unresolved)
+    }
     edits, left = _edits(found, wanted, ours, situation)
     for edit in edits:
         first = earlier.pop(edit.path, None)
@@ -97,12 +107,24 @@ def restamped(found: Json, kind: str, decision: str, change: MetadataChange) -> 
     return None if text is None else stamping(before, text, kind=kind)
 
 
-def _planned(original: Json, situation: Situation, chosen: Sequence[Policy]) -> Sequence[Edit]:
+def _planned(
+    original: Json, situation: Situation, chosen: Sequence[Policy]
+) -> tuple[Sequence[Edit], Sequence[Unresolved]]:
+    """The edits, and the placeholders that stay as they are."""
     kind = situation.subject.kind
     if kind == POD:
-        return plan(original, situation, chosen).edits
+        planned = plan(original, situation, chosen)
+        return planned.edits, planned.unresolved
     own = plan(as_pod(original, kind), situation_as_pod(situation), for_metadata(chosen))
-    return [replace(edit, path=ITSELF + edit.path) for edit in own.edits]
+    return (
+        [replace(edit, path=ITSELF + edit.path) for edit in own.edits],
+        [replace(each, path=ITSELF + each.path) for each in own.unresolved],
+    )
+
+
+def _is_placeholder(edit: Edit, unresolved: Sequence[Unresolved]) -> bool:
+    """Whether it would write a placeholder, for which there is no token, into what runs."""
+    return any(edit.path == each.path or edit.after == (each.placeholder,) for each in unresolved)
 
 
 def _edits(
@@ -110,10 +132,12 @@ def _edits(
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     edits: list[Edit] = []
     left: list[str] = []
+    kind = situation.subject.kind
     for path in (*wanted, *(path for path in ours if path not in wanted)):
         if path in situation.reversed:
             continue
-        now = value_at(found, parse_path(path), situation.subject.kind)
+        steps = parse_path(path)
+        now = value_at(found, steps, kind)
         first = ours.get(path)
         if path in wanted:
             edit = wanted[path]
@@ -121,7 +145,10 @@ def _edits(
             edit = replace(ours[path], after=ours[path].before, reason=NO_LONGER)
         if same(now, edit.after):
             continue
-        if first is not None and not same(now, first.after):
+        if first is not None and (
+            not same(now, first.after)
+            or later_owner(found, kind, steps, before=first.before, since=0.0)
+        ):
             left.append(path)
         else:
             edits.append(replace(edit, before=now))

@@ -7,8 +7,8 @@ processor.
 """
 
 import logging
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
@@ -16,13 +16,21 @@ from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.following.changes import MetadataChange, change_of, restamped
-from nemutator_controller.following.ports import FollowedObjects, FollowedRules, FollowingJournal
+from nemutator_controller.following.live_policies import followed_by_what_runs, remembered_after
+from nemutator_controller.following.ports import (
+    FollowedObjects,
+    FollowedRules,
+    FollowingJournal,
+    RememberedPolicies,
+)
 from nemutator_controller.following.records import (
     FollowedObject,
     ObjectChangedError,
     ObjectNotWrittenError,
+    Workload,
+    taken_back,
 )
-from nemutator_controller.following.reverted_writes import DisputedField, RevertedWrites, Workload
+from nemutator_controller.following.reverted_writes import DisputedField, RevertedWrites
 from nemutator_controller.following.workload_views import POD
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.paths import Json, PathError
@@ -43,9 +51,7 @@ AT_ONCE = 50
 LOOKED_AT = 10_000
 """Objects of a look at all of them that are looked at in one check: about a fifth of a second."""
 
-FOREIGN = (
-    "somebody else has changed {} since nemutator wrote it: it does not follow its policy any more"
-)
+FOREIGN = "somebody else has written {} since nemutator did: it stays, and does not follow its policy any more"
 DISPUTED = (
     "somebody else reverts {} whenever nemutator has written it: it is left alone for {:.0f} minutes, then"
     " tried again, each time after a longer wait"
@@ -57,6 +63,7 @@ class LiveMetadata:
     objects: FollowedObjects
     rules: FollowedRules
     journal: FollowingJournal
+    remembered: RememberedPolicies
     process: Process
     fresh: Callable[[], str]
     """Makes unused ids of decisions."""
@@ -68,6 +75,8 @@ class LiveMetadata:
     """The policies and the tokens of the last check."""
     _rest: AsyncIterator[FollowedObject] | None = field(default=None, init=False)
     """Of all objects those that have not been looked at yet; None: all of them have."""
+    _remembered: Mapping[str, float] | None = field(default=None, init=False)
+    """Live policies, those that are deleted too; None: they have not been read."""
     _is_outdated: bool = field(default=True, init=False)
     """Whether all have to be looked at once more."""
     _due: dict[str, FollowedObject] = field(default_factory=dict, init=False)
@@ -90,7 +99,7 @@ class LiveMetadata:
             self._is_outdated = True
         if known is None:
             return
-        live = {each.name for each in known.for_pods if each.spec.apply_to == "live"}
+        live = await self._live(known)
         # Out of its times a policy says nothing, and what it has written goes.
         policies, (tag, _) = known.at(self.process.clock.now()), self.rules.tokens
         if (policies, tag) != self._rules:
@@ -110,7 +119,19 @@ class LiveMetadata:
         self.process.meter.gauge(names.FOLLOWING_DISPUTED, len(self._reverted))
         await self._follow(policies, live)
 
-    async def _read_on(self, policies: Policies, live: set[str]) -> None:
+    async def _live(self, known: Policies) -> AbstractSet[str]:
+        """The names of policies that what runs follows, or has followed until they were deleted."""
+        before = self._remembered
+        if before is None:
+            before = self._remembered = await self.remembered.all()
+        after = remembered_after(before, known, self.process.clock.now())
+        if after != before:
+            # Before anything is written for them: who deletes one may do so while the brain is away.
+            await self.remembered.replace(after)
+            self._remembered = after
+        return followed_by_what_runs(after, known)
+
+    async def _read_on(self, policies: Policies, live: AbstractSet[str]) -> None:
         """Look at further objects of all, until enough of them have to be read."""
         if self._rest is None and self._is_outdated:
             self._rest = self.objects.everything()
@@ -123,26 +144,29 @@ class LiveMetadata:
             self._consider(one, policies, live)
             looked_at += 1
 
-    def _consider(self, one: FollowedObject, policies: Policies, live: set[str]) -> None:
+    def _consider(self, one: FollowedObject, policies: Policies, live: AbstractSet[str]) -> None:
         if self._may_follow(one, policies, live):
             self._due[one.subject.uid] = one
 
-    async def _follow(self, policies: Policies, live: set[str]) -> None:
+    async def _follow(self, policies: Policies, live: AbstractSet[str]) -> None:
         if not self._due:
             return
-        reversed_ = await self._reversed()
+        reversed_ = taken_back(await self.journal.tombstones())
         for one in list(self._due.values())[:AT_ONCE]:
             if self._room < 1.0:
                 return
             # If it fails for now, those behind it have their turn first.
             del self._due[one.subject.uid]
             self._due[one.subject.uid] = one
-            workload = one.subject.namespace, one.subject.owner_kind, one.subject.owner_name
-            if await self._bring(one, policies, live, reversed_[workload]):
+            if await self._bring(one, policies, live, reversed_[one.workload]):
                 del self._due[one.subject.uid]
 
     async def _bring(
-        self, one: FollowedObject, policies: Policies, live: set[str], taken_back: frozenset[str]
+        self,
+        one: FollowedObject,
+        policies: Policies,
+        live: AbstractSet[str],
+        stays: frozenset[str],
     ) -> bool:
         """Write what follows; whether the object need not be read again before something changes."""
         workload = _workload(one)
@@ -151,7 +175,7 @@ class LiveMetadata:
             if found is None:
                 return True
             document, version = found
-            leave = taken_back | self._reverted.left_alone(workload)
+            leave = stays | self._reverted.left_alone(workload)
             try:
                 change = change_of(document, self._situation(one, leave), policies.for_pods, live)
             except (PathError, RecursionError) as error:
@@ -235,21 +259,15 @@ class LiveMetadata:
             edits=tuple(edits),
         )
 
-    async def _reversed(self) -> dict[tuple[str, str, str], frozenset[str]]:
-        found: defaultdict[tuple[str, str, str], frozenset[str]] = defaultdict(frozenset)
-        for each in await self.journal.tombstones():
-            found[each.namespace, each.owner_kind, each.owner_name] |= {each.path}
-        return found
-
-    def _situation(self, one: FollowedObject, taken_back: frozenset[str]) -> Situation:
+    def _situation(self, one: FollowedObject, stays: frozenset[str]) -> Situation:
         return Situation(
             subject=one.subject,
             namespace_labels=self.rules.namespace_labels(one.subject.namespace),
-            reversed=taken_back,
+            reversed=stays,
             tokens=self.rules.tokens[1],
         )
 
-    def _may_follow(self, one: FollowedObject, policies: Policies, live: set[str]) -> bool:
+    def _may_follow(self, one: FollowedObject, policies: Policies, live: AbstractSet[str]) -> bool:
         """Whether it has to be read to know: the watch shows no images, no annotations but ours, and no
         templates."""
         stamp = parse_stamp(one.stamp) if one.stamp else None

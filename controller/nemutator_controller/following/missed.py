@@ -7,6 +7,7 @@ planner would still change it by the policies of the time at which it was made.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from nemutator_common import names
 
@@ -41,6 +42,9 @@ class MissedPod:
     """Whether it says that it must not run without injection."""
     is_to_go: bool = False
     """Whether a policy that is for it wants it made anew."""
+    noticed_at: float = 0.0
+    result: Literal["told", "evicted"] = "told"
+    """evicted: people were told, and it is in the queue of evictions."""
 
     def __str__(self) -> str:
         why = [f"the policies {', '.join(self.policies)}"] if self.policies else []

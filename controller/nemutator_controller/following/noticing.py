@@ -6,7 +6,7 @@ is read once.
 
 import logging
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -25,7 +25,12 @@ from nemutator_controller.following.ports import (
     FollowingJournal,
     MissedEvictions,
 )
-from nemutator_controller.following.records import FollowedObject, ObjectNotWrittenError
+from nemutator_controller.following.records import (
+    FollowedObject,
+    ObjectNotWrittenError,
+    Workload,
+    taken_back,
+)
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.plans import Situation
@@ -48,9 +53,6 @@ MOST_LISTED = 1_000
 
 AGAIN_S = 3_600.0
 """For so long no pod of a workload is evicted that has come since the first one was."""
-
-Workload = tuple[str, str, str]
-"""Namespace, kind and name."""
 
 
 @dataclass(slots=True)
@@ -129,15 +131,9 @@ class MissedPods:
     async def _judge(self, policies: Policies) -> None:
         if not self._due:
             return
-        taken_back = await self.journal.tombstones()
+        reversed_ = taken_back(await self.journal.tombstones())
         for one in list(self._due.values())[:READ_AT_ONCE]:
             subject = one.subject
-            workload = subject.namespace, subject.owner_kind, subject.owner_name
-            reversed_ = frozenset(
-                each.path
-                for each in taken_back
-                if (each.namespace, each.owner_kind, each.owner_name) == workload
-            )
             # If it cannot be read for now, those behind it have their turn first.
             del self._due[subject.uid]
             self._due[subject.uid] = one
@@ -148,7 +144,7 @@ class MissedPods:
                 del self._read[next(iter(self._read))]
             if read is None:
                 continue
-            situation = self._situation(one, reversed_)
+            situation = self._situation(one, reversed_[one.workload])
             try:
                 found = missed_of(one, read[0], situation, self._of_its_time(one, policies))
             except (PathError, RecursionError) as error:
@@ -158,23 +154,27 @@ class MissedPods:
                 await self._tell(found)
 
     async def _tell(self, found: MissedPod) -> None:
+        uid = found.pod.subject.uid
+        found = replace(found, noticed_at=self.process.clock.now())
         if len(self.listed) < MOST_LISTED:
-            self.listed[found.pod.subject.uid] = found
-        is_asked = self._is_turn(found) and await self.evictions.ask(found.pod, str(found))
-        self._count("evicted" if is_asked else "told")
+            self.listed[uid] = found
+        if self._is_turn(found) and await self.evictions.ask(found.pod, str(found)):
+            found = replace(found, result="evicted")
+            if uid in self.listed:
+                self.listed[uid] = found
+        self._count(found.result)
         log.warning("pod_missed", {names.OBJECT: str(found.pod), names.REASON: str(found)})
         self.objects.notify(found.pod, str(found), reason="Missed")
 
     def _is_turn(self, found: MissedPod) -> bool:
         """Whether it is evicted; not if it has come in the place of one that was, as while admission is
         down still."""
-        subject, now = found.pod.subject, self.process.clock.now()
+        now = self.process.clock.now()
         made_at = moment_of(found.pod.created)
         if not found.is_to_go or made_at is None:
             return False
         self._asked = {key: at for key, at in self._asked.items() if at > now - AGAIN_S}
-        workload = subject.namespace, subject.owner_kind, subject.owner_name
-        return made_at < self._asked.setdefault(workload, now)
+        return made_at < self._asked.setdefault(found.pod.workload, now)
 
     def _of_its_time(self, one: FollowedObject, policies: Policies) -> Sequence[Policy]:
         made_at = moment_of(one.created)
@@ -186,14 +186,12 @@ class MissedPods:
             if self._since[each.name][1] + SETTLED_S <= made_at
         ]
 
-    def _situation(
-        self, one: FollowedObject, taken_back: frozenset[str] = frozenset()
-    ) -> Situation:
+    def _situation(self, one: FollowedObject, stays: frozenset[str] = frozenset()) -> Situation:
         # Tokens that are known now may not have been known then.
         return Situation(
             subject=one.subject,
             namespace_labels=self.rules.namespace_labels(one.subject.namespace),
-            reversed=taken_back,
+            reversed=stays,
         )
 
     def _count(self, result: str) -> None:

@@ -74,6 +74,16 @@ class FollowingJournal(Protocol):
         ...
 
 
+class RememberedPolicies(Protocol):
+    """Outlive the brain. Raises `StoreUnavailableError`."""
+
+    async def all(self) -> Mapping[str, float]:
+        """By name, since when."""
+        ...
+
+    async def replace(self, remembered: Mapping[str, float]) -> None: ...
+
+
 class MissedEvictions(Protocol):
     async def ask(self, pod: FollowedObject, reason: str) -> bool:
         """Have it evicted when its turn comes; False: nobody would make another one, or there is no room for

@@ -1,9 +1,15 @@
 """Running pods and workloads as those who have them follow see them, and why one is not written."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from nemutator_common.admission_snapshots import Tombstone
+
 from nemutator_controller.mutations.decisions import Subject
+
+Workload = tuple[str, str, str]
+"""Namespace, kind and name of what makes the pods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +28,19 @@ class FollowedObject:
 
     def __str__(self) -> str:
         return f"{self.subject.namespace}/{self.subject.name}"
+
+    @property
+    def workload(self) -> Workload:
+        """As tombstones name it: without kind and name where nothing makes it."""
+        return self.subject.namespace, self.subject.owner_kind, self.subject.owner_name
+
+
+def taken_back(tombstones: Iterable[Tombstone]) -> defaultdict[Workload, frozenset[str]]:
+    """The paths that stay taken back, of each workload; none of all others."""
+    found: defaultdict[Workload, frozenset[str]] = defaultdict(frozenset)
+    for each in tombstones:
+        found[each.namespace, each.owner_kind, each.owner_name] |= {each.path}
+    return found
 
 
 class ObjectChangedError(Exception):

@@ -8,6 +8,7 @@ left alone for its workload, and tried again after a wait that grows while the f
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from nemutator_controller.following.records import Workload
 from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.edits import same
 
@@ -22,9 +23,6 @@ MOST_WRITES = 20_000
 """Fields that are remembered as written; of the others nobody would know that they were reverted."""
 
 MOST_DISPUTED = 1_000
-
-Workload = tuple[str, str, str]
-"""Namespace, kind and name of what makes the pods."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ def for_metadata(policies: Iterable[Policy]) -> Sequence[Policy]:
             namespaces=Selector(()),
             pods=Selector(()),
             narrowed=False,
+            first=(),
             actions=tuple(one for one in each.actions if one.verb in _VERBS),
         )
         for each in policies

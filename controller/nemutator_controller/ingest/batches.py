@@ -14,6 +14,7 @@ import msgspec
 from nemutator_common.wire import Batch, Report
 
 from nemutator_controller.access.callers import LONGEST_NAME, is_name
+from nemutator_controller.ingest import activities
 
 T = TypeVar("T")
 
@@ -87,22 +88,28 @@ def check(batch: Batch, *, now: float) -> None:
         if not last < envelope.seq <= LARGEST_NUMBER:
             raise RefusedBatchError("order", f"seq: expected a number above {last}")
         last = envelope.seq
-        _check_report(envelope.report, now=now)
+        check_report(envelope.report, now=now)
 
 
-def _check_report(report: Report, *, now: float) -> None:
+def check_report(report: Report, *, now: float) -> None:
     _count("workloads", report.workloads, most=MOST_WORKLOADS)
     _count("processes", report.processes, most=MOST_PROCESSES)
     _count("missing", report.missing, most=MOST_MISSING)
     _count("summaries", report.summaries, most=MOST_SUMMARIES)
-    _check_numbers([number for number in _numbers(report) if number is not None])
+    for what, number, most in activities.counts(report.machine, report.flows):
+        if number > most:
+            raise RefusedBatchError("bounds", f"{what}: {number}, at most {most} are taken")
+    told = (*_numbers(report), *activities.numbers(report))
+    _check_numbers([number for number in told if number is not None])
+    if wrong := activities.wrong(report):
+        raise RefusedBatchError("number", wrong)
     if report.taken_at > now + FUTURE_S:
         ahead = report.taken_at - now
         raise RefusedBatchError("future", f"taken_at: {ahead:.0f} s ahead of the brain's clock")
     if any(not s.from_at <= s.to_at <= now + FUTURE_S for s in report.summaries):
         raise RefusedBatchError("future", "summaries: one ends before it begins, or ahead of time")
-    for what, longest, texts in _texts(report):
-        _check_texts(what, longest, [text for text in texts if text is not None])
+    for what, longest, texts in (*_texts(report), *activities.texts(report, LONGEST_NAME)):
+        check_texts(what, longest, [text for text in texts if text is not None])
     if len({workload.path for workload in report.workloads}) < len(report.workloads):
         raise RefusedBatchError("bounds", "workloads: the same path twice")
     if len({(p.pid, p.started_at) for p in report.processes}) < len(report.processes):
@@ -123,7 +130,7 @@ def _check_numbers(numbers: Sequence[float]) -> None:
     raise RefusedBatchError("number", f"a number is out of range: {shown}")
 
 
-def _check_texts(what: str, longest: int, texts: Sequence[str]) -> None:
+def check_texts(what: str, longest: int, texts: Sequence[str]) -> None:
     if max(map(len, texts), default=0) > longest:
         raise RefusedBatchError("bounds", f"{what}: longer than {longest} characters")
     if not is_clean("".join(texts)):

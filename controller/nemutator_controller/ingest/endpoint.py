@@ -1,5 +1,6 @@
 """The uplink over HTTP: `wire.REPORTS_PATH` and `wire.STREAMS_PATH`."""
 
+import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from aiohttp import web
 from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.wire import REPORTS_PATH, STREAMS_PATH, Ack
+from nemutator_common.wire_columns import COLUMNS_FORM, COLUMNS_TYPE
 
 from nemutator_controller.access.gates import CALLER
 from nemutator_controller.access.routes import ProcessRoute, served_to
@@ -14,6 +16,7 @@ from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
 from nemutator_controller.ingest.bodies import body_of
+from nemutator_controller.ingest.columns import UnknownFormError, decode_columns
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
@@ -21,8 +24,12 @@ from nemutator_controller.ingest.receiving import (
     TooManyNodesError,
 )
 from nemutator_controller.ingest.records import decode_records
+from nemutator_controller.ingest.series_tables import UnknownSeriesError
 
 RETRY_AFTER_S = 5
+
+LONG = 512 << 10
+"""Bytes of a body that is decoded in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,11 @@ class Uplink:
 
     async def _take(self, request: web.Request) -> web.Response:
         async def take() -> Ack:
-            return await self.receiver.receive(decode(await body_of(request)), request[CALLER])
+            # Columns are read where they lie; a long body of JSON would hold the loop up.
+            form = decode_columns if request.content_type == COLUMNS_TYPE else decode
+            body = await body_of(request)
+            batch = form(body) if len(body) < LONG else await asyncio.to_thread(form, body)
+            return await self.receiver.receive(batch, request[CALLER])
 
         return await _acknowledge(take(), self.meter)
 
@@ -93,6 +104,14 @@ async def _acknowledge(ack: Awaitable[Ack], meter: Meter) -> web.Response:
     except ForbiddenNodeError:
         what = "this caller may not speak for that node or writer"
         return _refuse(meter, 403, "forbidden", what, "report under the caller's own name")
+    except UnknownFormError:
+        what = f"this form of reports is not known; {COLUMNS_TYPE} {COLUMNS_FORM} and JSON are"
+        return _refuse(meter, 415, "form", what, "send JSON, or one that an Ack names")
+    except UnknownSeriesError:
+        what = "series without a name: this brain does not have their names, or not any more"
+        return _refuse(
+            meter, 409, "unknown_series", what, "ask how many it has, and name the others"
+        )
     except TooManyNodesError:
         return _refuse(meter, 503, "nodes", "there are too many nodes", "raise brain.most_nodes")
     except StoreUnavailableError as failure:

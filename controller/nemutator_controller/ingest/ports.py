@@ -3,8 +3,10 @@
 from typing import Protocol
 
 from nemutator_common.wire import Batch, Envelope, StreamBatch
+from nemutator_common.wire_columns import PackedReport
 
 from nemutator_controller.ingest.progress import Stored
+from nemutator_controller.ingest.usage_points import UsagePoints
 
 
 class ReportStore(Protocol):
@@ -18,12 +20,32 @@ class ReportStore(Protocol):
 
 
 class NodesView(Protocol):
-    def see(self, node: str, epoch: str, latest: Envelope, *, now: float) -> bool:
-        """Show this report if it is newer than the last one; False when there are too many nodes."""
+    def see(
+        self,
+        node: str,
+        epoch: str,
+        latest: Envelope,
+        *,
+        now: float,
+        packed: PackedReport | None = None,
+    ) -> bool:
+        """Show this report if it is newer than the last one; False when there are too many nodes.
+        *packed* is all of it, where *latest* has its machine alone."""
         ...
 
     def heard_since(self, moment: float) -> int:
         """How many nodes have reported since then."""
+        ...
+
+
+class UsageConsumer(Protocol):
+    """Learns from what was used."""
+
+    def learn(self, node: str, points: UsagePoints, now: float) -> None:
+        """Take in what was new of *node* at *now*, by the brain's clock.
+
+        It is called once *points* are stored, and never twice for one report.
+        """
         ...
 
 

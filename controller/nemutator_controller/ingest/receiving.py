@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.wire import Ack, Batch, StreamBatch
+from nemutator_common.wire_columns import COLUMNS_FORM
 
 from nemutator_controller.access.callers import Caller, CallerKind
 from nemutator_controller.ingest.batches import check
+from nemutator_controller.ingest.columns import ColumnBatch, UnknownFormError, check_columns
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records
 from nemutator_controller.ingest.report_pace import ReportPace
+from nemutator_controller.ingest.series_tables import SeriesTables, UnknownSeriesError
 
 
 class ForbiddenNodeError(Exception):
@@ -27,7 +30,11 @@ class Receiver:
     store: ReportStore
     view: NodesView
     pace: ReportPace
+    tables: SeriesTables
     process: Process
+    only_containers: bool = False
+    """Nobody here learns from what else than containers of pods has used."""
+    takes_columns: bool = True
 
     async def receive(self, batch: Batch, caller: Caller) -> Ack:
         """Acknowledge *batch* once all of it is stored; sending it again changes nothing.
@@ -37,20 +44,50 @@ class Receiver:
         """
         _admit(caller, batch.node)
         now = self.process.clock.now()
-        check(batch, now=now)
-        if not self.view.see(batch.node, batch.epoch, batch.envelopes[-1], now=now):
+        packed = None
+        if isinstance(batch, ColumnBatch):
+            if not self.takes_columns:
+                raise UnknownFormError
+            check_columns(batch, now=now)
+            packed = batch.latest
+        else:
+            check(batch, now=now)
+        if not self.view.see(batch.node, batch.epoch, batch.envelopes[-1], now=now, packed=packed):
             raise TooManyNodesError
+        if isinstance(batch, ColumnBatch):
+            self._name(batch)
         stored = await self.store.store(batch, now=now)
         self.process.meter.count(names.REPORTS_STORED, len(stored.fresh))
         self.process.meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
         self.process.meter.count(names.REPORTS_LOST, stored.lost)
-        return Ack(batch.epoch, stored.seq, self.pace.every_s(now=now))
+        return self._ack(batch.node, batch.epoch, stored.seq)
 
     async def acknowledged(self, node: str, epoch: str, caller: Caller) -> Ack:
         """How far *epoch* is stored, for an agent that does not know what to send next."""
         _admit(caller, node)
         seq = await self.store.stored_up_to(node, epoch)
-        return Ack(epoch, seq, self.pace.every_s(now=self.process.clock.now()))
+        return self._ack(node, epoch, seq)
+
+    def _name(self, batch: ColumnBatch) -> None:
+        """Take the names of series in, and see that all that points belong to have one."""
+        self.tables.add(batch.node, batch.epoch, batch.names)
+        for points in batch.points.values():
+            if len(points.of):
+                table = self.tables.table(batch.node, batch.epoch, points.naming)
+                if points.of.max() >= len(table):
+                    raise UnknownSeriesError
+
+    def _ack(self, node: str, epoch: str, seq: int) -> Ack:
+        naming, named = self.tables.named(node, epoch)
+        return Ack(
+            epoch,
+            seq,
+            self.pace.every_s(now=self.process.clock.now()),
+            form=COLUMNS_FORM if self.takes_columns else 0,
+            naming=naming,
+            named=named,
+            only_containers=self.only_containers,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 from nemutator_common.wire import Batch, Envelope, StreamBatch
-from sqlalchemy import ColumnElement, Connection, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import cursors, stream_cursors
@@ -16,8 +16,8 @@ KEPT_EPOCHS = 8
 """Cursors that are kept of a writer, one for each life of its process: older ones have nothing left to
 send."""
 
-Record = Callable[[Connection, str, Sequence[Envelope]], None]
-"""Writes what it makes of a node's new reports, in the transaction that acknowledges them."""
+Record = Callable[[Connection, Sequence[tuple[str, Envelope]]], None]
+"""Writes what it makes of new reports of nodes, in the transaction that acknowledges them."""
 
 StreamHandler = Callable[[Connection, str, Sequence[dict[str, object]]], None]
 """Writes a writer's new records in the transaction that acknowledges them.
@@ -31,7 +31,8 @@ KEPT_WRITERS_S = 30 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class SqlReports:
-    """A `ReportStore` whose cursor and *record* are one transaction: both are stored, or none."""
+    """A `ReportStore`, and a `GroupStore`, whose cursors and *record* are one transaction: all of it is
+    stored, or nothing."""
 
     database: Database
     record: Record
@@ -40,16 +41,51 @@ class SqlReports:
         return await self.database.read(_Cursor(cursors, {"node": node}, epoch).read)
 
     async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
-        cursor = _Cursor(cursors, {"node": batch.node}, batch.epoch)
+        [stored] = await self.store_all([batch], now=now)
+        return stored
 
-        def job(connection: Connection) -> Stored[Envelope]:
-            stored = new_reports(batch, before=cursor.read(connection))
-            if stored.fresh:
-                cursor.move(connection, seq=stored.seq, now=now)
-                self.record(connection, batch.node, stored.fresh)
-            return stored
+    async def store_all(
+        self, batches: Sequence[Batch], *, now: float
+    ) -> Sequence[Stored[Envelope]]:
+        def job(connection: Connection) -> Sequence[Stored[Envelope]]:
+            nodes = {batch.node for batch in batches}
+            wanted = select(cursors.c.node, cursors.c.epoch, cursors.c.seq)
+            rows = connection.execute(wanted.where(cursors.c.node.in_(nodes)))
+            known = {(node, epoch): seq for node, epoch, seq in rows}
+            reached = dict[tuple[str, str], int]()
+            done, fresh = [], list[tuple[str, Envelope]]()
+            for batch in batches:
+                place = batch.node, batch.epoch
+                # The same node may be twice in a group.
+                before = reached.get(place, known.get(place, 0))
+                stored = new_reports(batch, before=before)
+                if stored.fresh:
+                    reached[place] = stored.seq
+                    fresh += ((batch.node, envelope) for envelope in stored.fresh)
+                done.append(stored)
+            _move(
+                connection, [(*place, seq) for place, seq in reached.items() if place in known], now
+            )
+            for (node, epoch), seq in reached.items():
+                if (node, epoch) not in known:
+                    _Cursor(cursors, {"node": node}, epoch).begin(connection, seq=seq, now=now)
+            if fresh:
+                self.record(connection, fresh)
+            return done
 
         return await self.database.write(job)
+
+
+def _move(connection: Connection, places: Sequence[tuple[str, str, int]], now: float) -> None:
+    if places:
+        moved = (
+            update(cursors)
+            .where(cursors.c.node == bindparam("of"), cursors.c.epoch == bindparam("in"))
+            .values(seq=bindparam("to"), touched_at=now)
+        )
+        connection.execute(
+            moved, [{"of": node, "in": epoch, "to": seq} for node, epoch, seq in places]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +136,9 @@ class _Cursor:
             update(self.table).where(*self._writers, self._epochs).values(seq=seq, touched_at=now)
         )
         if not moved.rowcount:
-            self._begin(connection, seq=seq, now=now)
+            self.begin(connection, seq=seq, now=now)
 
-    def _begin(self, connection: Connection, *, seq: int, now: float) -> None:
+    def begin(self, connection: Connection, *, seq: int, now: float) -> None:
         columns = self.table.c
         first = insert(self.table).values(**self.writer, epoch=self.epoch, seq=seq, touched_at=now)
         newest = (

@@ -50,6 +50,11 @@ class AdmissionReplicas:
             await self.process.clock.sleep(CHECK_S)
         return True
 
+    def is_heard(self) -> bool:
+        """Whether at least one of them has asked lately."""
+        self._forget(self.process.clock.monotonic())
+        return bool(self._asked)
+
     def _knows(self, buried_at: float) -> bool:
         now = self.process.clock.monotonic()
         self._forget(now)

@@ -52,7 +52,8 @@ class Applying:
     fresh: Callable[[], str]
     """Makes unused ids of decisions."""
     process: Process
-    advisor: Advisor = NO_ADVICE
+    advisor_of: Callable[[Mapping[str, Any]], Advisor] = lambda _: NO_ADVICE
+    """For a manifest."""
     tokens: Callable[[], KnownTokens | None] = _no_tokens
     """Those of now; None: there is no token store."""
 
@@ -129,7 +130,7 @@ class Applying:
         situation = Situation(
             subject=manifest.subject,
             namespace_labels={NAMESPACE_NAME: namespace},
-            advisor=self.advisor,
+            advisor=self.advisor_of(manifest.document),
             tokens=self.tokens(),
             defaulted=False,
             reversed=stay,

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from nemutator_controller.journal.field_owners import later_owner
 from nemutator_controller.journal.ways import Way, way_of
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations import workload_selectors
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe
 from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.field_owners import later_owner
 from nemutator_controller.mutations.paths import FieldStep, Path, PathError, parse_path, value_at
 from nemutator_controller.mutations.qos import class_of
 

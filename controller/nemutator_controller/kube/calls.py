@@ -72,6 +72,11 @@ def getting(resource: Resource[Any], namespace: str, name: str) -> Call:
     )
 
 
+def page(path: str, *, accept: str = JSON) -> Call:
+    """A document that is no object."""
+    return Call(verb="get", method="GET", path=path, asked=f"get {path}", accept=accept)
+
+
 def listing(
     resource: Resource[Any],
     selection: Selection,

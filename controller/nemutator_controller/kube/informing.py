@@ -38,6 +38,7 @@ from nemutator_controller.kube.failures import (
     InvalidError,
     KubeError,
     UnavailableError,
+    UnknownResourceError,
     from_status,
 )
 from nemutator_controller.kube.lines import LineSplitter
@@ -91,6 +92,9 @@ class InformerPace:
     """After so many failures in a row the version itself is doubted: a server restored from a
     backup knows none of the newer ones, and says so in many ways."""
 
+    absent_s: float = 300.0
+    """A resource that may be missing is looked for so often."""
+
     backoff: Backoff = BACKOFF
 
 
@@ -110,7 +114,9 @@ class Informer(Generic[T]):
         selection: Selection = EVERYTHING,
         indexes: Mapping[str, Index[T]] | None = None,
         pace: InformerPace | None = None,
+        may_be_absent: bool = False,
     ) -> None:
+        """*may_be_absent*: where the server does not serve it, there are none of it."""
         self._resource = resource
         self._selection = selection
         self._transport = transport
@@ -118,6 +124,7 @@ class Informer(Generic[T]):
         self._meter = process.meter
         self._dice = process.dice
         self._pace = pace or InformerPace()
+        self._may_be_absent = may_be_absent
         self._decoder = Decoder(resource.shape)
         self._store: Store[T] = Store(indexes or {})
         self._subscribers: Subscribers[T] = Subscribers(resource.plural, process.meter)
@@ -164,6 +171,14 @@ class Informer(Generic[T]):
             except GoneError as error:
                 self._list_because = "gone"
                 await self._wait(error)
+            except UnknownResourceError as error:
+                if self._may_be_absent:
+                    if len(self._store) or not self._synced.is_set():
+                        self._complete(self._store.replacing(), "")
+                    self._list_because, self._page_next = "absent", False
+                    await self._clock.sleep(self._pace.absent_s * (1 + self._dice.random()))
+                else:
+                    await self._wait(error)
             except KubeError as error:
                 await self._wait(error)
 

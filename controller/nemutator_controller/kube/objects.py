@@ -5,30 +5,12 @@ without being built, which is why 150 000 pods fit into memory. Shapes are froze
 (so the garbage collector need not visit them: `gc=False`), and share equal strings.
 """
 
-import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 from nemutator_common import names
 
-
-# Not `sys.intern`: on Python 3.12 that keeps each string for ever.
-@functools.lru_cache(maxsize=1 << 16)
-def _one(value: Hashable) -> Hashable:
-    """The one copy of *value*: a string, or a tuple of shapes that many objects have alike."""
-    return value
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _texts(*flat: str) -> Mapping[str, str]:
-    """The one mapping with these keys, which come first, and these values, in the same order."""
-    half = len(flat) // 2
-    return dict(zip(flat[:half], flat[half:], strict=True))
-
-
-_set = msgspec.structs.force_setattr
-# Only used while an object is made, before anybody else has seen it.
-
+from nemutator_controller.kube.shared_values import set_field, shared, shared_texts
 
 OURS = f"{names.DOMAIN}/"
 
@@ -58,13 +40,13 @@ class Metadata(Shape, frozen=True, gc=False):
     owner_references: tuple[Owner, ...] = ()
 
     def __post_init__(self) -> None:
-        _set(self, "namespace", _one(self.namespace))
+        set_field(self, "namespace", shared(self.namespace))
         if self.labels:
-            _set(self, "labels", _texts(*self.labels, *self.labels.values()))
+            set_field(self, "labels", shared_texts(self.labels))
         if self.annotations:
-            _set(self, "annotations", _ours(self.annotations))
+            set_field(self, "annotations", _ours(self.annotations))
         if self.owner_references:
-            _set(self, "owner_references", _one(self.owner_references))
+            set_field(self, "owner_references", shared(self.owner_references))
 
     @property
     def key(self) -> str:
@@ -91,33 +73,80 @@ class Resources(Shape, frozen=True, gc=False):
         return hash((*self.requests.values(), *self.limits.values()))
 
 
+NO_RESOURCES = Resources()
+
+
 class Container(Shape, frozen=True, gc=False):
     name: str
     image: str = ""
-    resources: Resources = Resources()
+    resources: Resources = NO_RESOURCES
+    restart_policy: str = ""
+
+    @property
+    def is_sidecar(self) -> bool:
+        """Of an init container: whether it runs as long as the pod."""
+        return self.restart_policy == "Always"
 
 
 class PodSpec(Shape, frozen=True, gc=False):
     containers: tuple[Container, ...]
     init_containers: tuple[Container, ...] = ()
     node_name: str = ""
+    host_network: bool = False
+    overhead: Mapping[str, str] = {}
+    """What its RuntimeClass adds to what its containers request."""
+    resources: Resources = NO_RESOURCES
+    """Of the pod as a whole, which then count instead of those of its containers."""
 
     def __post_init__(self) -> None:
         # All pods of a workload have the very same containers, as far as we read them.
-        _set(self, "containers", _one(self.containers))
+        set_field(self, "containers", shared(self.containers))
         if self.init_containers:
-            _set(self, "init_containers", _one(self.init_containers))
-        _set(self, "node_name", _one(self.node_name))
+            set_field(self, "init_containers", shared(self.init_containers))
+        set_field(self, "node_name", shared(self.node_name))
+        if self.overhead:
+            set_field(self, "overhead", shared_texts(self.overhead))
+        if self.resources is not NO_RESOURCES:
+            set_field(self, "resources", shared(self.resources))
+
+
+class Terminated(Shape, frozen=True, gc=False):
+    reason: str = ""
+
+
+class LastState(Shape, frozen=True, gc=False):
+    """How a container's last run ended."""
+
+    terminated: Terminated | None = None
+
+
+NEVER_ENDED = LastState()
 
 
 class ContainerStatus(Shape, frozen=True, gc=False):
     name: str
     container_id: str = msgspec.field(default="", name="containerID")
+    restart_count: int = 0
+    last_state: LastState = NEVER_ENDED
+    allocated_resources: Mapping[str, str] = {}
+    """What kubelet has reserved for it; it differs from the spec while a resize is under way."""
+    resources: Resources = NO_RESOURCES
+    """What it runs with."""
+
+    def __post_init__(self) -> None:
+        set_field(self, "name", shared(self.name))
+        if self.last_state is not NEVER_ENDED:
+            set_field(self, "last_state", shared(self.last_state))
+        if self.allocated_resources:
+            set_field(self, "allocated_resources", shared_texts(self.allocated_resources))
+        if self.resources is not NO_RESOURCES:
+            set_field(self, "resources", shared(self.resources))
 
 
 class Condition(Shape, frozen=True, gc=False):
     type: str
     status: str = ""
+    reason: str = ""
 
 
 class PodStatus(Shape, frozen=True, gc=False):
@@ -126,20 +155,29 @@ class PodStatus(Shape, frozen=True, gc=False):
     """Sidecars are among them: they run as long as the pod."""
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
+    pod_ip: str = msgspec.field(default="", name="podIP")
 
     def __post_init__(self) -> None:
-        _set(self, "phase", _one(self.phase))
+        set_field(self, "phase", shared(self.phase))
         if self.conditions:
-            _set(self, "conditions", _one(self.conditions))
+            set_field(self, "conditions", shared(self.conditions))
 
     @property
     def is_ready(self) -> bool:
         return any(each.type == "Ready" and each.status == "True" for each in self.conditions)
 
 
+ENDED = frozenset({"Succeeded", "Failed"})
+
+
 class Pod(Object, frozen=True, gc=False):
     spec: PodSpec
     status: PodStatus = PodStatus()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all its containers have ended for good, so that it needs no room any more."""
+        return self.status.phase in ENDED
 
     @property
     def is_running(self) -> bool:

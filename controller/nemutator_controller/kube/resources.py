@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote
 
+from nemutator_controller.kube.node_objects import Service, WatchedNode
 from nemutator_controller.kube.objects import (
     LimitRange,
     Node,
@@ -11,6 +12,12 @@ from nemutator_controller.kube.objects import (
     Pod,
     ResourceQuota,
     RuntimeClass,
+)
+from nemutator_controller.kube.workload_objects import (
+    Autoscaler,
+    DisruptionBudget,
+    VerticalAutoscaler,
+    WatchedWorkload,
 )
 
 T = TypeVar("T", bound=Object)
@@ -48,13 +55,13 @@ class Resource(Generic[T]):
 PODS: Final = Resource("", "v1", "pods", "Pod", Pod)
 NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", Object, namespaced=False)
 EVENTS: Final = Resource("", "v1", "events", "Event", Object)
-DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", Object)
-STATEFUL_SETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", Object)
-DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", Object)
+DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", WatchedWorkload)
+STATEFUL_SETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", WatchedWorkload)
+DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", WatchedWorkload)
 # A cluster keeps ten old ReplicaSets for each Deployment; only who owns them is of use.
 REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", Object)
-JOBS: Final = Resource("batch", "v1", "jobs", "Job", Object)
-CRON_JOBS: Final = Resource("batch", "v1", "cronjobs", "CronJob", Object)
+JOBS: Final = Resource("batch", "v1", "jobs", "Job", WatchedWorkload)
+CRON_JOBS: Final = Resource("batch", "v1", "cronjobs", "CronJob", WatchedWorkload)
 WORKLOADS: Final = (DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS)
 RUNTIME_CLASSES: Final = Resource(
     "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", RuntimeClass, namespaced=False
@@ -62,6 +69,22 @@ RUNTIME_CLASSES: Final = Resource(
 LIMIT_RANGES: Final = Resource("", "v1", "limitranges", "LimitRange", LimitRange)
 RESOURCE_QUOTAS: Final = Resource("", "v1", "resourcequotas", "ResourceQuota", ResourceQuota)
 NODES: Final = Resource("", "v1", "nodes", "Node", Node, namespaced=False)
+# Admission keeps less of nodes than the brain does.
+WATCHED_NODES: Final = Resource("", "v1", "nodes", "Node", WatchedNode, namespaced=False)
+SERVICES: Final = Resource("", "v1", "services", "Service", Service)
+AUTOSCALERS: Final = Resource(
+    "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", Autoscaler
+)
+DISRUPTION_BUDGETS: Final = Resource(
+    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", DisruptionBudget
+)
+VERTICAL_AUTOSCALERS: Final = Resource(
+    "autoscaling.k8s.io",
+    "v1",
+    "verticalpodautoscalers",
+    "VerticalPodAutoscaler",
+    VerticalAutoscaler,
+)
 MUTATING_WEBHOOKS: Final = Resource(
     "admissionregistration.k8s.io",
     "v1",

@@ -11,9 +11,19 @@ from nemutator_controller.kube import calls
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS, Resource
-from nemutator_controller.kube.reviews import AccessVerdict, TokenVerdict, User, Wish
+from nemutator_controller.kube.reviews import (
+    AccessVerdict,
+    PublishedKeys,
+    TokenVerdict,
+    User,
+    Wish,
+)
 
 S = TypeVar("S")
+
+_DISCOVERY = "/.well-known/openid-configuration"
+_KEYS = "/openid/v1/jwks"
+_KEYS_TYPE = "application/jwk-set+json, application/json;q=0.5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,14 @@ class Reviewer:
             "resourceAttributes": {name: value for name, value in attributes.items() if value},
         }
         return await self._review(SUBJECT_ACCESS_REVIEWS, spec, AccessVerdict)
+
+    async def signing_keys(self) -> PublishedKeys:
+        """What tokens of this cluster are signed with. The server itself is asked, wherever its
+        documents say that the keys are."""
+        return PublishedKeys(
+            discovery=await self.transport.send(calls.page(_DISCOVERY)),
+            keys=await self.transport.send(calls.page(_KEYS, accept=_KEYS_TYPE)),
+        )
 
     async def _review(self, resource: Resource[Any], spec: object, shape: type[S]) -> S:
         body = {"apiVersion": resource.api_version, "kind": resource.kind, "spec": spec}

@@ -24,6 +24,14 @@ class TokenVerdict(msgspec.Struct, frozen=True):
     audiences: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedKeys:
+    """What the server publishes of how it signs tokens: two JSON documents."""
+
+    discovery: bytes
+    keys: bytes
+
+
 class AccessVerdict(msgspec.Struct, frozen=True):
     allowed: bool
 

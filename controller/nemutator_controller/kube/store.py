@@ -116,6 +116,11 @@ class StoreSnapshot(Generic[T]):
         """The objects that *index* finds under *value*."""
         return self._indexes[index].get(value, {}).values()
 
+    def groups(self, index: str) -> Iterator[Iterable[T]]:
+        """The objects under each value of *index*; whoever has several values is in several groups."""
+        for group in self._indexes[index].values():
+            yield group.values()
+
 
 class Store(Generic[T]):
     """Folds what the server says into the copy; each fold returns the changes that it made.

@@ -131,6 +131,10 @@ class Draft:
 
     def _outer_paths(self) -> Sequence[Path]:
         """All that were written, but for those within another one: such a change is part of that one."""
+        # In their order, whatever is within a path follows it at once. In most pods nothing is.
+        texts = sorted(map(str, self._authors))
+        if not any(map(str.startswith, texts[1:], texts)):
+            return list(self._authors)
         touched = {path.steps for path in self._authors}
         depths = {len(steps) for steps in touched}
         return [
@@ -157,8 +161,17 @@ def same(left: Json, right: Json) -> bool:
     """Whether they are equal as JSON, where `true` is not 1 as it is in Python."""
     if left is right:
         return True
-    if type(left) is str and type(right) is str:
-        return left == right
+    # What most values are comes first: the rest is for kinds that are no part of decoded JSON.
+    kind = type(left)
+    if kind is str and type(right) is str:
+        return bool(left == right)
+    if (kind is tuple or kind is list) and isinstance(right, list | tuple):
+        if len(left) != len(right):
+            return False
+        for each, other in zip(left, right, strict=True):
+            if each is not other and not same(each, other):
+                return False
+        return True
     if isinstance(left, bool) or isinstance(right, bool):
         return False
     if isinstance(left, dict) and isinstance(right, dict):
@@ -229,9 +242,11 @@ class Writing:
         around: Json = self._holder
         key: int | str = ""
         pointer = ""
+        ours = self._ours
         for at, step in enumerate(steps, start=1):
             # What holds it, as our own copy.
-            around = self.own(around, key, step)
+            held = around.get(key) if type(around) is dict else around[key]
+            around = held if id(held) in ours else self.own(around, key, step)
             if type(step) is ItemStep:
                 index = index_of(around, step)
                 if index is None:

@@ -43,6 +43,7 @@ NOBODY = 65532
 _AUTHOR = Author(VERB, POLICY)
 _STARTER = Author(exec_commands.VERB, POLICY)
 _SYSTEM = "kubernetes.io/os"
+_OWN = posixpath.basename(names.POD_DIRECTORY)
 _COPIED = ("cpu", "memory", "ephemeral-storage")
 
 
@@ -72,8 +73,8 @@ def apply(
 
     A pod that requires it rather waits for what will be known soon.
     """
-    spec = _spec(draft)
-    declared = declared_by(draft)
+    spec, annotations = _spec(draft), _annotations(draft)
+    declared = _declared(spec, annotations)
     volume, mounts = _volume_name(spec), _mounts(spec)
     _check_name(spec)
     taken = [f"{field}[name={name}]" for field, name, by in mounts if by not in (None, volume)]
@@ -89,7 +90,7 @@ def apply(
         draft.set(path, {"name": volume, "csi": csi}, _AUTHOR)
     known = Starts()
     if declared.environment and exec_commands.VERB not in skipped:
-        known = exec_commands.starts_of(spec, INIT_CONTAINER, _annotations(draft), images)
+        known = exec_commands.starts_of(spec, INIT_CONTAINER, annotations, images)
     if required and known.awaited:
         raise NotInjectedError(f"image {known.awaited[0]}: {AWAITED}")
     starts = known.found
@@ -112,13 +113,12 @@ def apply(
     return [*known.warnings, *_shared_files(spec, declared)]
 
 
-def declared_by(draft: Draft) -> Declarations:
+def _declared(spec: Json, annotations: Mapping[str, str]) -> Declarations:
     """What the pod's annotations ask for, and the ids that its containers agree on."""
     try:
-        declared = from_annotations(_annotations(draft))
+        declared = from_annotations(annotations)
     except DeclarationError as error:
         raise NotInjectedError(f"annotations: {error}") from error
-    spec = _spec(draft)
     to = declared.on_rotate
     if isinstance(to, ContainerSignal) and to.container not in _names(spec):
         raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
@@ -165,8 +165,10 @@ def _id(value: Json) -> int | None:
 
 def _shared_files(spec: Json, declared: Declarations) -> Iterator[str]:
     """A warning where files cannot be one user's."""
+    if not (declared.secrets or declared.files) or declared.run_as_user is not None:
+        return  # All containers agree on that user.
     users = _ids(spec, "runAsUser")
-    if len(set(users.values())) < 2 or not (declared.secrets or declared.files):
+    if len(set(users.values())) < 2:
         return
     given = declared.run_as_group if declared.fs_group is None else declared.fs_group
     readers = f"group {given}" if given else "all of the pod's processes"
@@ -191,8 +193,8 @@ def _spec(draft: Draft) -> Json:
     return spec
 
 
-def _objects(spec: Json, field: str) -> Iterator[Json]:
-    yield from (each for each in spec.get(field) or () if isinstance(each, dict))
+def _objects(spec: Json, field: str) -> list[Json]:
+    return [each for each in spec.get(field) or () if isinstance(each, dict)]
 
 
 def _containers(spec: Json) -> Iterator[Json]:
@@ -234,7 +236,10 @@ def _mounts(spec: Json) -> list[tuple[str, str, str | None]]:
         for container in _objects(spec, field):
             by = None
             for mount in container.get("volumeMounts") or ():
-                where = "/" + posixpath.normpath(str(mount.get("mountPath", ""))).lstrip("/")
+                text = str(mount.get("mountPath", ""))
+                if _OWN not in text:
+                    continue  # Making a path plain adds no name to it.
+                where = "/" + posixpath.normpath(text).lstrip("/")
                 if where == names.POD_DIRECTORY:
                     by = by or str(mount.get("name"))
                 elif where.startswith(f"{names.POD_DIRECTORY}/"):

@@ -31,6 +31,11 @@ class KnownTokens:
     without: str = "the token store has no such key"
     """Why a placeholder without a value has none."""
 
+    @property
+    def are_read(self) -> bool:
+        """Whether a token that is not among them is none, and not one that nobody has read yet."""
+        return self.without != NOT_READ
+
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:

@@ -88,6 +88,8 @@ def apply_patch(manifest: Json, operations: Iterable[Operation]) -> Json:
 def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
     tested: set[tuple[Step, ...]] = set()
     for edit in edits:
+        if "=" not in edit.path:
+            continue  # The text of a path to an item has one.
         path = parse_path(edit.path)
         depths = _items_along(path)
         if not depths:
@@ -137,10 +139,12 @@ class _Copies:
         around: Json = self._holder
         key: int | str = 0
         *way, last = _parts(pointer)
+        ours, reads = self._ours, op == "test"
         for part in way:
-            container = around[key] if op == "test" else self._own(around, key)
-            around, key = container, _key(container, part, pointer)
-        container = around[key] if op == "test" else self._own(around, key)
+            held = around[key]
+            around = held if reads or id(held) in ours else self._own(around, key)
+            key = part if type(around) is dict and part in around else _key(around, part, pointer)
+        container = around[key] if reads else self._own(around, key)
         if op == "add":
             _add(container, last, value, pointer)
             return

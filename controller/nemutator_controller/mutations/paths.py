@@ -125,8 +125,10 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
     def __str__(self) -> str:
         # Long texts are a stranger's, and there may be many of them: they are not kept.
-        kept = all(len(step.name) <= _LONGEST_KEPT for step in self.steps)
-        return _text_of(self) if kept else _text_of.__wrapped__(self)
+        for step in self.steps:
+            if len(step.value if type(step) is ItemStep else step.name) > _LONGEST_KEPT:
+                return _text_of.__wrapped__(self)
+        return _text_of(self)
 
     def __truediv__(self, step: Step | str) -> "Path":
         """*step*, or the field of that name, within what this path leads to."""

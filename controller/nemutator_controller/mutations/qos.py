@@ -74,18 +74,20 @@ def containers(manifest: Json, kind: str) -> Iterator[Json]:
 
 def amounts(container: Json, side: str) -> Amounts:
     """What a container asks for; a value that is not an amount is left for the API server to refuse."""
-    section = (container.get("resources") or {}).get(side) or {}
+    resources = container.get("resources")
+    section = resources.get(side) if resources else None
     found: Amounts = {}
-    for name in COUNTED:
-        amount = quantity(section.get(name))
-        if amount is not None:
-            found[name] = amount
+    if section:
+        for name in COUNTED:
+            amount = quantity(section.get(name))
+            if amount is not None:
+                found[name] = amount
     return found
 
 
 def quantity(value: Json) -> Quantity | None:
     """*value* as an amount; a manifest of people may have a number where the API server has text."""
-    if value is None or isinstance(value, bool | dict | list):
+    if type(value) is not str and (value is None or isinstance(value, bool | dict | list)):
         return None
     text = str(value)
     # Text that is too long for an amount must not fill the cache.

@@ -70,6 +70,8 @@ class ResourceBounds:
     ) -> tuple[Quantity, str]:
         """*wanted* within the bounds of a container, and what holds it; of a request with its *limit*."""
         by = ""
+        if not self:
+            return wanted, by
         for each in self._of_containers(resource):
             least = each.least
             if side == "requests" and each.ratio is not None and limit is not None:
@@ -87,6 +89,8 @@ class ResourceBounds:
 
     def highest_limit(self, resource: Name, request: Quantity) -> tuple[Quantity, str] | None:
         """The limit that a container with this *request* may have, and by what."""
+        if not self.ranges:
+            return None
         found = [
             (Quantity(request.nanos * each.ratio.nanos // _UNIT, request.format), each.source)
             for each in self._of_containers(resource)

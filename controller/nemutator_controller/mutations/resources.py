@@ -24,9 +24,10 @@ from nemutator_controller.mutations.advisor import (
     WorkloadRef,
 )
 from nemutator_controller.mutations.chosen_containers import Globs
+from nemutator_controller.mutations.decisions import Maybe
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
-from nemutator_controller.mutations.paths import Path, field_path, named
+from nemutator_controller.mutations.paths import Json, Path, field_path, named
 from nemutator_controller.mutations.qos import (
     Amounts,
     Class,
@@ -113,10 +114,9 @@ def apply(
         for why in (text for bound, text in broken.items() if bound not in before):
             return [*warnings, f"policy {policy}: resources left alone: {why}"]
     for place, (text, reason) in trial.written.items():
-        path = _path_of(*place)
-        if list(map(quantity, draft.value(path))) == [quantity(text)]:
+        if list(map(quantity, trial.before(place))) == [quantity(text)]:
             continue  # The amount came down and went up again.
-        draft.set(path, text, Author(VERB, policy, reason))
+        draft.set(_path_of(*place), text, Author(VERB, policy, reason))
     return warnings
 
 
@@ -173,19 +173,33 @@ class _Trial:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
+        self._sections: dict[tuple[str, Side], Json] = {}
         self.written: dict[_Place, tuple[str, str]] = {}
         """Text and reason of each amount, in the order in which they were first set."""
 
     def found(self, place: _Place) -> Quantity | None:
         if place in self.written:
             return quantity(self.written[place][0])
-        now = self._draft.value(_path_of(*place))
+        now = self.before(place)
         return quantity(now[0]) if now else None
 
+    def before(self, place: _Place) -> Maybe:
+        """What the draft has there. Each section of a container is looked up once."""
+        of = place.container, place.side
+        if of in self._sections:
+            section = self._sections[of]
+        else:
+            found = self._draft.value(_section_of(*of))
+            section = self._sections[of] = found[0] if found else None
+        if section is None:
+            return ()
+        if type(section) is not dict:
+            return self._draft.value(_path_of(*place))  # raises
+        return (section[place.resource],) if place.resource in section else ()
+
     def set(self, place: _Place, text: str, reason: str) -> None:
-        path = _path_of(*place)
-        now = self.written[place][:1] if place in self.written else self._draft.value(path)
-        if now != (text,) and not self._draft.leaves(path):
+        now = self.written[place][:1] if place in self.written else self.before(place)
+        if now != (text,) and not self._draft.leaves(_path_of(*place)):
             self.written[place] = text, reason
 
     def quality(self) -> Class:
@@ -205,7 +219,12 @@ class _Trial:
 
 @functools.lru_cache(maxsize=1024)
 def _path_of(container: str, side: Side, resource: Name) -> Path:
-    return named("containers", container) / "resources" / side / resource
+    return _section_of(container, side) / resource
+
+
+@functools.lru_cache(maxsize=1024)
+def _section_of(container: str, side: Side) -> Path:
+    return named("containers", container) / "resources" / side
 
 
 def _wanted(resources: ContainerResources) -> Iterator[tuple[Side, Name, Amount]]:
@@ -325,7 +344,9 @@ def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
 
 def _whole(wanted: Quantity, resource: Name) -> Quantity:
     """*wanted* rounded up: the API server refuses parts of a milli-CPU, and warns of parts of a byte."""
-    return -_whole_below(-wanted, resource)
+    unit = _MILLI if resource == "cpu" else _UNIT
+    format_ = Format.DECIMAL if resource == "cpu" else wanted.format
+    return Quantity(-(-wanted.nanos // unit) * unit, format_)
 
 
 def _whole_below(wanted: Quantity, resource: Name) -> Quantity:

@@ -1,9 +1,11 @@
-"""The CustomResourceDefinition of MutationPolicy, made from the typed model.
+"""The CustomResourceDefinitions of our policies, made from their typed models.
 
 The structure comes from the types, what they cannot express from `schema_rules.py`; `model.py` checks the
 rest.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -20,20 +22,45 @@ from nemutator_controller.policies.schema_rules import (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaWords:
+    """What a schema says beside its types, by `Struct.field` or `Struct` of the model."""
+
+    meanings: Mapping[str, str]
+    bounds: Mapping[str, Schema]
+    defaults: Mapping[str, str]
+    rules: Mapping[str, tuple[tuple[str, str], ...]]
+
+
+MUTATION_WORDS = SchemaWords(meanings=MEANINGS, bounds=BOUNDS, defaults=DEFAULTS, rules=RULES)
+
+
 def definition() -> Schema:
-    """The whole object, as it is applied to a cluster."""
+    """MutationPolicy, the whole object, as it is applied to a cluster."""
+    return definition_of(
+        KIND,
+        PLURAL,
+        schema_of(Spec),
+        meaning="Changes pods when they are made; every change is logged and can be undone.",
+    )
+
+
+def definition_of(
+    kind: str, plural: str, spec: Schema, *, meaning: str, columns: Sequence[Schema] = ()
+) -> Schema:
+    """A cluster-wide resource with a mode and conditions; *columns* come before its age."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{PLURAL}.{GROUP}"},
+        "metadata": {"name": f"{plural}.{GROUP}"},
         "spec": {
             "group": GROUP,
             "scope": "Cluster",
             "names": {
-                "kind": KIND,
-                "listKind": f"{KIND}List",
-                "plural": PLURAL,
-                "singular": KIND.lower(),
+                "kind": kind,
+                "listKind": f"{kind}List",
+                "plural": plural,
+                "singular": kind.lower(),
                 "categories": ["nemutator"],
             },
             "versions": [
@@ -43,22 +70,21 @@ def definition() -> Schema:
                     "storage": True,
                     "subresources": {"status": {}},
                     "additionalPrinterColumns": [
-                        _column("Mode", "string", ".spec.mode"),
-                        _column("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+                        column("Mode", "string", ".spec.mode"),
+                        column("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
                         # It is empty while the policy is followed.
-                        _column(
-                            "Fault", "string", '.status.conditions[?(@.type=="Ready")].message'
-                        ),
-                        _column("Age", "date", ".metadata.creationTimestamp"),
+                        column("Fault", "string", '.status.conditions[?(@.type=="Ready")].message'),
+                        *columns,
+                        column("Age", "date", ".metadata.creationTimestamp"),
                     ],
-                    "schema": {"openAPIV3Schema": _object()},
+                    "schema": {"openAPIV3Schema": _object(spec, meaning)},
                 }
             ],
         },
     }
 
 
-def _object() -> Schema:
+def _object(spec: Schema, meaning: str) -> Schema:
     condition = {
         "type": "object",
         "required": ["type", "status"],
@@ -73,13 +99,13 @@ def _object() -> Schema:
     }
     return {
         "type": "object",
-        "description": "Changes pods when they are made; every change is logged and can be undone.",
+        "description": meaning,
         "required": ["spec"],
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
             "metadata": {"type": "object"},
-            "spec": schema_of(Spec),
+            "spec": spec,
             "status": {
                 "type": "object",
                 "properties": {
@@ -96,26 +122,26 @@ def _object() -> Schema:
     }
 
 
-def schema_of(shape: type[msgspec.Struct]) -> Schema:
+def schema_of(shape: type[msgspec.Struct], words: SchemaWords = MUTATION_WORDS) -> Schema:
     """The structural schema of a struct of the model."""
-    return _of_type(msgspec.inspect.type_info(shape))
+    return _of_type(msgspec.inspect.type_info(shape), words)
 
 
-def _of_type(info: msgspec.inspect.Type) -> Schema:
+def _of_type(info: msgspec.inspect.Type, words: SchemaWords) -> Schema:
     match info:
         case msgspec.inspect.StructType():
-            return _of_struct(info)
+            return _of_struct(info, words)
         case msgspec.inspect.UnionType():
             # A union with None: the field may be left out, which `required` says already.
             [inner] = (each for each in info.types if each != msgspec.inspect.NoneType())
-            return _of_type(inner)
+            return _of_type(inner, words)
         case msgspec.inspect.LiteralType():
             return {"type": "string", "enum": list(info.values)}
         case msgspec.inspect.DictType():
-            return _of_map(info)
+            return _of_map(info, words)
         case msgspec.inspect.VarTupleType():
             bounds = _given(minItems=info.min_length, maxItems=info.max_length)
-            return {"type": "array", "items": _of_type(info.item_type)} | bounds
+            return {"type": "array", "items": _of_type(info.item_type, words)} | bounds
         case msgspec.inspect.StrType():
             longest = info.max_length or LONGEST_ANNOTATION
             return {"type": "string", "maxLength": longest} | _given(minLength=info.min_length)
@@ -131,8 +157,8 @@ def _of_type(info: msgspec.inspect.Type) -> Schema:
             raise TypeError(f"no schema for {info!r}: extend crds.py")
 
 
-def _of_map(info: msgspec.inspect.DictType) -> Schema:
-    value = _of_type(info.value_type)
+def _of_map(info: msgspec.inspect.DictType, words: SchemaWords) -> Schema:
+    value = _of_type(info.value_type, words)
     if isinstance(info.key_type, msgspec.inspect.LiteralType):
         keys = [str(key) for key in info.key_type.values]
         made = {"type": "object", "properties": dict.fromkeys(keys, value)}
@@ -145,18 +171,18 @@ def _given(**bounds: Any) -> Schema:
     return {name: value for name, value in bounds.items() if value is not None}
 
 
-def _of_struct(info: msgspec.inspect.StructType) -> Schema:
+def _of_struct(info: msgspec.inspect.StructType, words: SchemaWords) -> Schema:
     name = info.cls.__name__
     properties: Schema = {}
     for field in info.fields:
         word = f"{name}.{field.encode_name}"
-        made = _of_type(field.type)
-        if word in BOUNDS:
-            made |= BOUNDS[word]
-        if word in MEANINGS:
-            made["description"] = MEANINGS[word]
-        if word in DEFAULTS:
-            made["default"] = DEFAULTS[word]
+        made = _of_type(field.type, words)
+        if word in words.bounds:
+            made |= words.bounds[word]
+        if word in words.meanings:
+            made["description"] = words.meanings[word]
+        if word in words.defaults:
+            made["default"] = words.defaults[word]
         if word in ("PolicyMutation.labels", "PolicyMutation.nodeSelector"):
             for each in (made["properties"][key] for key in ("set", "add")):
                 each["additionalProperties"] = LABEL_VALUE
@@ -164,12 +190,12 @@ def _of_struct(info: msgspec.inspect.StructType) -> Schema:
     schema: Schema = {"type": "object", "properties": properties}
     if required := [field.encode_name for field in info.fields if field.required]:
         schema["required"] = required
-    if rules := RULES.get(name):
+    if rules := words.rules.get(name):
         schema["x-kubernetes-validations"] = [
             {"rule": rule, "message": message} for rule, message in rules
         ]
     return schema
 
 
-def _column(name: str, kind: str, path: str) -> Schema:
+def column(name: str, kind: str, path: str) -> Schema:
     return {"name": name, "type": kind, "jsonPath": path}

@@ -113,8 +113,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     pods: Selector
     narrowed: bool
     """What `Match.narrowed` says, once for all pods."""
+    first: tuple[Action, ...]
+    """What is to be done before anything else of any policy, in this order."""
     actions: tuple[Action, ...]
-    """What is to be done, in this order."""
+    """What is to be done after that, in this order."""
 
 
 def policy_of(name: str, spec: Any) -> Policy:
@@ -129,13 +131,15 @@ def policy_of(name: str, spec: Any) -> Policy:
     faults = tuple(_faults(typed))
     if faults:
         raise PolicyError(faults)
+    actions = actions_of(typed.mutations, name)
     return Policy(
         name=name,
         spec=typed,
         namespaces=selector_of(typed.match.namespace_selector),
         pods=selector_of(typed.match.pod_selector),
         narrowed=typed.match.narrowed,
-        actions=actions_of(typed.mutations, name),
+        first=tuple(each for each in actions if each.is_first),
+        actions=tuple(each for each in actions if not each.is_first),
     )
 
 

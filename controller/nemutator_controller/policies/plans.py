@@ -31,7 +31,7 @@ from nemutator_controller.mutations.image import ImageFinding, Offender, Unpinne
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests, Unpinned
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
-from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved, Why
+from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved
 from nemutator_controller.mutations.paths import (
     Json,
     PathError,
@@ -97,8 +97,8 @@ class MutationPlan:
     previewed: tuple[Edit, ...] = ()
     """The edits that would follow if they were not to be previewed only."""
     warnings: tuple[str, ...] = ()
-    unresolved: tuple[Why, ...] = ()
-    """Of each placeholder that stays as it is, why."""
+    unresolved: tuple[Unresolved, ...] = ()
+    """Placeholders that stay as they are."""
     refused: str = ""
     """Why the object must not be let in: it requires an injection that is not possible, or a policy
     says so."""
@@ -196,7 +196,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
         offenders=tuple(offenders),
         unpinned=tuple(unpinned),
-        unresolved=tuple(each.why for each in unresolved),
+        unresolved=tuple(unresolved),
         writing=draft.straight() if stamp is None and situation.defaulted else None,
     )
 
@@ -256,10 +256,12 @@ def _follow(
     """Warnings, and what the policies do not allow or cannot pin."""
     return [
         finding
-        for first in (True, False)
-        for policy in policies
-        for action in policy.actions
-        if action.is_first is first and action.verb not in skips.verbs
+        for actions in (
+            *(policy.first for policy in policies if policy.first),
+            *(policy.actions for policy in policies),
+        )
+        for action in actions
+        if action.verb not in skips.verbs
         for finding in action.apply(draft, surroundings) or ()
     ]
 

@@ -56,10 +56,10 @@ class AnnotatedProfiles:
     def __post_init__(self) -> None:
         self.queue.subscribe(self._note_change)
 
-    async def run(self) -> None:
+    async def ask(self) -> None:
+        """Ask for what pods want. One brain of several does it."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(), name="follow annotated pods")
-            group.create_task(self._write(), name="write results to pods")
             group.create_task(self._repeat(), name="ask again for annotated pods")
 
     async def _follow(self) -> None:
@@ -128,7 +128,8 @@ class AnnotatedProfiles:
             self._unwritten[pod] = (result(profile, self.link(profile.id)), 0)
             self._work.set()
 
-    async def _write(self) -> None:
+    async def write(self) -> None:
+        """Write results to pods: each brain those that it has heard of."""
         while True:
             await self._work.wait()
             self._work.clear()

@@ -8,7 +8,7 @@ is offered once more, too: an agent that was restarted meanwhile does not know i
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -25,6 +25,7 @@ from nemutator_controller.profiles.records import (
     after,
     deserted,
     ended,
+    is_later,
     overdue,
     taken,
 )
@@ -66,13 +67,18 @@ class ProfileQueue:
     process: Process
     most: int
     most_bytes: int
+    shared: bool = False
+    """Other brains use the same store: agents may take from any what people asked of another one."""
     _open: dict[str, ProfileRecord] = field(default_factory=dict, init=False)
     _offered: dict[str, float] = field(default_factory=dict, init=False)
     _offered_late: set[str] = field(default_factory=set, init=False)
     _asked: dict[str, float] = field(default_factory=dict, init=False)
     """When the agent of an open profile has last asked for work."""
+    _untold: set[str] = field(default_factory=set, init=False)
+    """Taken here, which the store and so other brains do not know yet."""
     _listeners: list[Listener] = field(default_factory=list, init=False)
-    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _waits: dict[str, set["asyncio.Future[None]"]] = field(default_factory=dict, init=False)
+    """Agents that wait for work, by node: 5 000 of them must not look for it at each change of one."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _closed: bool = field(default=False, init=False)
 
@@ -119,7 +125,7 @@ class ProfileQueue:
         try:
             async with asyncio.timeout(min(wait_s, LONGEST_WAIT_S)):
                 while not (waiting := self._waiting(node)) and not self._closed:
-                    await self._changed.wait()
+                    await self._change_of(node)
         except TimeoutError:
             # It was there all the time: one that went away has cancelled this.
             self._note_asking(node)
@@ -128,6 +134,8 @@ class ProfileQueue:
         now = self.process.clock.now()
         for profile in waiting:
             self._open[profile.id] = taken(profile, now=now)
+            if self.shared and profile.taken_at is None:
+                self._untold.add(profile.id)
             self._offered[profile.id] = self.process.clock.monotonic()
             if profile.state == "running":
                 self._offered_late.add(profile.id)
@@ -162,12 +170,13 @@ class ProfileQueue:
                 await self.process.clock.sleep(EVERY_S)
         finally:
             self._closed = True
-            self._wake()
+            self._wake(list(self._waits))
 
     async def tidy(self) -> None:
         now = self.process.clock.now()
         try:
             async with self._turn:
+                await self._tell()
                 await self._take_up()
                 for profile in list(self._open.values()):
                     why = overdue(profile, now=now) or self._deserted(profile)
@@ -179,23 +188,46 @@ class ProfileQueue:
             return
         self.process.meter.count(names.PROFILES_DROPPED, by_count, reason="count")
         self.process.meter.count(names.PROFILES_DROPPED, by_bytes, reason="bytes")
-        if any(self._due(profile) for profile in self._open.values()):
-            self._wake()
+        self._wake({profile.node for profile in self._open.values() if self._due(profile)})
 
     async def _take_up(self) -> None:
         """A write that was given up at its deadline may still have been made: who asked again finds
         the profile stored, and relies on its being made."""
-        for profile in await self.store.unfinished():
+        unfinished = {profile.id: profile for profile in await self.store.unfinished()}
+        if self.shared:
+            await self._catch_up(unfinished)
+        for profile in unfinished.values():
             if profile.id not in self._open and len(self._open) < MOST_OPEN:
                 self._open[profile.id] = profile
                 self._notify(profile)
+
+    async def _tell(self) -> None:
+        """Say what was taken here, so that no other brain gives it up."""
+        for identity in list(self._untold):
+            profile = self._open.get(identity)
+            if profile is not None and profile.state == "asked":
+                await self.store.save(profile)
+            self._untold.discard(identity)
+
+    async def _catch_up(self, unfinished: Mapping[str, ProfileRecord]) -> None:
+        """What agents have said to another brain. That one has notified whom it concerns."""
+        for mine in list(self._open.values()):
+            there = unfinished.get(mine.id) or await self.store.find(mine.id)
+            if there is None or not is_later(there, mine):
+                continue
+            if there.is_open:
+                self._open[mine.id] = there
+                self._offered[mine.id] = self.process.clock.monotonic()
+            else:
+                self._forget(mine.id)
 
     def _note_asking(self, node: str) -> None:
         now = self.process.clock.monotonic()
         self._asked |= {one.id: now for one in self._open.values() if one.node == node}
 
     def _deserted(self, profile: ProfileRecord) -> EndReason | None:
-        asked = self._asked.get(profile.id)
+        # With several brains the agent may ask another one.
+        asked = None if self.shared else self._asked.get(profile.id)
         silent = asked is not None and self.process.clock.monotonic() > asked + NOT_TAKEN_S
         return deserted(profile) if silent and profile.state == "running" else None
 
@@ -226,20 +258,38 @@ class ProfileQueue:
             # It has just begun: before, it may have waited long behind others.
             self._offered[profile.id] = self.process.clock.monotonic()
         else:
-            self._open.pop(profile.id, None)
-            self._offered.pop(profile.id, None)
-            self._offered_late.discard(profile.id)
-            self._asked.pop(profile.id, None)
+            self._forget(profile.id)
             self.process.meter.count(names.PROFILES_ENDED, state=profile.state)
             fields = {names.PROFILE_ID: profile.id, names.NODE: profile.node}
             log.info("profile_ended", fields | {names.REASON: profile.reason or profile.state})
         self._notify(profile)
 
+    def _forget(self, identity: str) -> None:
+        self._open.pop(identity, None)
+        self._offered.pop(identity, None)
+        self._offered_late.discard(identity)
+        self._asked.pop(identity, None)
+        self._untold.discard(identity)
+
     def _notify(self, profile: ProfileRecord) -> None:
         for listener in self._listeners:
             listener(profile)
-        self._wake()
+        self._wake([profile.node])
 
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+    async def _change_of(self, node: str) -> None:
+        """Wait until there may be work for *node*."""
+        changed = asyncio.get_running_loop().create_future()
+        waits = self._waits.setdefault(node, set())
+        waits.add(changed)
+        try:
+            await changed
+        finally:
+            waits.discard(changed)
+            if not waits and self._waits.get(node) is waits:
+                del self._waits[node]
+
+    def _wake(self, nodes: Iterable[str]) -> None:
+        for node in nodes:
+            for changed in self._waits.pop(node, ()):
+                if not changed.done():
+                    changed.set_result(None)

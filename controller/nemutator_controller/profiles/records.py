@@ -155,6 +155,16 @@ def taken(profile: ProfileRecord, *, now: float) -> ProfileRecord:
     return profile if profile.taken_at is not None else replace(profile, taken_at=now)
 
 
+def is_later(one: ProfileRecord, other: ProfileRecord) -> bool:
+    """Whether *one*, of the same profile, knows more of how it goes than *other*."""
+
+    def steps(profile: ProfileRecord) -> tuple[int, float, bool]:
+        state = {"asked": 0, "running": 1}.get(profile.state, 2)
+        return state, profile.phase_at or 0.0, profile.taken_at is not None
+
+    return steps(one) > steps(other)
+
+
 def after(
     profile: ProfileRecord, outcome: ProfileOutcome, grade: Grade | None = None, *, now: float
 ) -> ProfileRecord | None:

@@ -3,7 +3,7 @@ that all its processes have in common for digests of paths."""
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -55,6 +55,8 @@ class Registrar:
     own: OwnLeaf
     servers: Servers
     process: Process
+    leads: Callable[[], bool] = lambda: True
+    """Of several brains one makes what all of them share; the others wait for it."""
     has_leaf: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     audit_keys: Sequence[Secret] = field(default=(), init=False)
     _failures: int = field(default=0, init=False)
@@ -84,6 +86,9 @@ class Registrar:
         """Check everything once, and correct what is not as it should be."""
         authority = await self._authority()
         self._renew_own(authority)
+        if not self.leads():
+            self.audit_keys = await self._audit_keys()
+            return
         now = self.process.clock.now()
         leaf = await self.installation.pair(ADMISSION)
         if is_due(leaf, authority, self.servers.admission, now=now):
@@ -104,6 +109,7 @@ class Registrar:
         stored = await self.installation.pair(AUTHORITY)
         if stored is not None and is_authority(stored, now=now):
             return stored
+        self._only_the_leader(AUTHORITY)
         fresh = new_authority("nemutator", now=now)
         try:
             await self.installation.save_pair(AUTHORITY, fresh)
@@ -119,6 +125,7 @@ class Registrar:
     async def _audit_keys(self) -> Sequence[Secret]:
         stored = await self.installation.audit_keys()
         if stored is None:
+            self._only_the_leader("the key for digests")
             try:
                 stored = await self.installation.make_audit_key()
             except AlreadyExistsError:
@@ -134,6 +141,14 @@ class Registrar:
                 code=ExitCode.SETTINGS,
             )
         return keys
+
+    def _only_the_leader(self, missing: str) -> None:
+        if not self.leads():
+            raise OperatorError(
+                f"{missing} is not there yet, and another brain makes it",
+                remedy="look at what that brain says, if this lasts",
+                code=ExitCode.UNREACHABLE,
+            )
 
     def _renew_own(self, authority: Pair) -> None:
         now = self.process.clock.now()

@@ -1,16 +1,24 @@
 """The document of /api/v1/advice: for each container a value with its reason, or only a reason."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Amounts, RecommendedContainer
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
+from nemutator_controller.sizing.known_usage import KnownUsage
 from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
-from nemutator_controller.sizing.usages import KnownUsage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidence:
+    """Of what is advised, from 0 to 1."""
+
+    cpu: float = 0.0
+    memory: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +29,10 @@ class Use:
     cpu_p95: float
     memory_p95: int
     memory_max: int
+    throttled: float = 0.0
+    """The share of periods in which it was stopped at its CPU limit lately."""
+    kills: int = 0
+    """For memory, in two weeks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +51,11 @@ class Advice:
     requests_now: Amounts
     requests: Amounts
     limits: Amounts
+    lower: Amounts = field(default_factory=Amounts)
+    """What requests less than this is too small, whatever else there is."""
+    upper: Amounts = field(default_factory=Amounts)
+    """What requests more than this is too large; it comes nearer the more is known."""
+    confidence: Confidence = field(default_factory=Confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +67,9 @@ class AdviceList:
 
 UNLISTED_S = 3600.0
 """A container that ended before there was a value for it is listed for so long."""
+
+PASSING_S = 60.0
+"""A program is listed once it has run for so long: every shell and compiler is one that lives for seconds."""
 
 
 def advice_list(
@@ -65,7 +85,11 @@ def advice_list(
 
 def is_listed(advice: Advice, *, now: float) -> bool:
     """Whether people are shown it: a program that is gone and never had a value is of no use to them."""
-    return advice.state != "not_yet" or now - advice.last_at <= UNLISTED_S
+    if advice.state != "not_yet":
+        return True
+    if advice.owner_kind == PROGRAM and advice.span_s < PASSING_S:
+        return False
+    return now - advice.last_at <= UNLISTED_S
 
 
 def essence(advice: Iterable[Advice]) -> list[tuple[object, ...]]:
@@ -106,18 +130,18 @@ def _advice(
     seen: KnownUsage, requested: Requested | None, growth: str | None, *, now: float
 ) -> Advice:
     recommended = recommend(seen, now=now)
-    cpu = f"{recommended.cpu_millis}m" if isinstance(recommended, Recommendation) else None
-    memory = f"{recommended.memory_mb}M" if isinstance(recommended, Recommendation) else None
-    if growth is not None:
-        # Of what leaks, no amount is enough: to request more pays for the leak.
-        memory = None
+    given = recommended if isinstance(recommended, Recommendation) else None
+    # Of what leaks, no amount is enough: to request more pays for the leak.
+    amounts = {side: _of(given, side, growth is None) for side in _SIDES}
+    wanted = amounts["value"]
+    limited = wanted.memory if given and given.limits_memory else None
     return Advice(
         namespace=seen.key.namespace,
         owner_kind=seen.key.owner_kind,
         owner=seen.key.owner,
         container=seen.key.container,
         strategy=STRATEGY,
-        state=recommended.state if isinstance(recommended, Recommendation) else "not_yet",
+        state=given.state if given else "not_yet",
         reason=_reason(seen.key, recommended, growth),
         points=seen.points,
         span_s=round(seen.span_s, 1),
@@ -127,11 +151,34 @@ def _advice(
             cpu_p95=round(seen.cpu_p95, 4),
             memory_p95=seen.memory_p95,
             memory_max=seen.memory_max,
+            throttled=round(seen.throttled, 3),
+            kills=seen.kills,
         ),
         requests_now=_amounts(requested),
-        requests=Amounts(cpu=cpu, memory=memory),
-        limits=Amounts(memory=memory),
+        requests=wanted,
+        limits=Amounts(memory=limited),
+        lower=amounts["lower"],
+        upper=amounts["upper"],
+        confidence=_confidence(given, growth is None),
     )
+
+
+_SIDES = ("value", "lower", "upper")
+
+
+def _of(given: Recommendation | None, side: str, has_memory: bool) -> Amounts:
+    if given is None:
+        return Amounts()
+    cpu: int = getattr(given.cpu_millis, side)
+    memory: int = getattr(given.memory_mb, side)
+    return Amounts(cpu=f"{cpu}m", memory=f"{memory}M" if has_memory else None)
+
+
+def _confidence(given: Recommendation | None, has_memory: bool) -> Confidence:
+    if given is None:
+        return Confidence()
+    memory = given.memory_mb.confidence if has_memory else 0.0
+    return Confidence(cpu=given.cpu_millis.confidence, memory=memory)
 
 
 def _amounts(requested: Requested | None) -> Amounts:

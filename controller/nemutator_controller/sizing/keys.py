@@ -1,8 +1,10 @@
 """The key of a container's use, and what the container requests: both outlive its pods."""
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from nemutator_common.wire import Summary
+from nemutator_controller.ingest.usage_points import Series
 
 SHORT_ID = 12
 """Characters of a container's id that its runtime's own tools show."""
@@ -25,6 +27,31 @@ class ContainerKey:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnedReplica:
+    """One of those that are of the same key: a pod, or a group on one machine."""
+
+    key: ContainerKey
+    number: int
+    """The same after a restart of the brain, and of the container; above 0."""
+
+
+def replicas(
+    find: Callable[[str, Series], ContainerKey | None],
+) -> Callable[[str, Series], OwnedReplica | None]:
+    """The replicas of series, by who owns them as *find* knows it."""
+
+    def of(node: str, series: Series) -> OwnedReplica | None:
+        key = find(node, series)
+        if key is None:
+            return None
+        name = series.pod_uid or f"{node}\0{series.path}\0{series.program}"
+        digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
+        return OwnedReplica(key, int.from_bytes(digest, "little") >> 1 or 1)
+
+    return of
+
+
+@dataclass(frozen=True, slots=True)
 class Requested:
     """What a container requests now; None where it requests nothing."""
 
@@ -33,20 +60,20 @@ class Requested:
 
 
 class ByPath:
-    """`UsageOwners` for machines outside of a cluster, where a cgroup's path is all that is known.
+    """The owners of series on machines outside of a cluster, where a cgroup's path is all that is known.
 
     The namespace is the path's first element, as everywhere off clusters. Groups of one name in one
     namespace are one owner, as the pods of one Deployment are.
     """
 
-    def of(self, node: str, summary: Summary) -> ContainerKey | None:
-        parts = [part for part in summary.path.split("/") if part]
-        if summary.program is not None:
-            return ContainerKey(parts[0] if parts else "/", PROGRAM, summary.program or "-", "-")
+    def of(self, node: str, series: Series) -> ContainerKey | None:
+        parts = [part for part in series.path.split("/") if part]
+        if series.program is not None:
+            return ContainerKey(parts[0] if parts else "/", PROGRAM, series.program or "-", "-")
         if not parts:
             return None
-        if summary.container_id is not None:
-            kind, owner = "container", summary.container_id[:SHORT_ID]
+        if series.container_id is not None:
+            kind, owner = "container", series.container_id[:SHORT_ID]
         else:
             kind, owner = ("unit" if parts[-1].endswith(_UNITS) else "group"), parts[-1]
         return ContainerKey(parts[0], kind, owner, "-")

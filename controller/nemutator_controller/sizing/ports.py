@@ -3,21 +3,20 @@
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from nemutator_common.wire import Summary
-
+from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.packed_rows import SavedUsage
-
-
-class UsageOwners(Protocol):
-    def of(self, node: str, summary: Summary) -> ContainerKey | None:
-        """The container that used it; None when that is not known (yet)."""
-        ...
 
 
 class Requests(Protocol):
     async def now(self) -> Mapping[ContainerKey, Requested]:
         """What containers request, of those that are known."""
+        ...
+
+
+class RequestedMemory(Protocol):
+    def of(self, series: Series) -> float:
+        """Bytes that the pod of *series* requests for that container; 0 where that is not known."""
         ...
 
 

@@ -9,7 +9,8 @@ from nemutator_common.process import Process
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.saving import save_repeatedly
 from nemutator_controller.sizing.ports import UsageStore
-from nemutator_controller.sizing.usages import FORGOTTEN_S, Usages
+from nemutator_controller.sizing.samples import FORGOTTEN_S
+from nemutator_controller.sizing.usages import Usages
 
 log = logging.getLogger(__name__)
 

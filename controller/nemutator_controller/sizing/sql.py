@@ -1,11 +1,13 @@
 """Histograms in the database, one row for each container."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 from nemutator_common import names
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import histograms
@@ -25,7 +27,8 @@ class SqlUsages:
     database: Database
 
     async def load(self) -> Mapping[ContainerKey, SavedUsage]:
-        return await self.database.read(_load, deadline_s=LOAD_S)
+        load = partial(usages_in, query=select(histograms))
+        return await self.database.read(load, deadline_s=LOAD_S)
 
     async def save(
         self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]
@@ -33,10 +36,8 @@ class SqlUsages:
         replaced = [*kept, *gone]
 
         def job(connection: Connection) -> None:
-            connection.execute(_DELETE, [_named(key) for key in replaced])
-            if kept:
-                # Packed here, on the writer's thread: reports need the loop.
-                connection.execute(insert(histograms), [_row(*item) for item in kept.items()])
+            # Packed here, on the writer's thread: reports need the loop.
+            replace_rows(connection, [packed_row(*item) for item in kept.items()], replaced)
 
         if replaced:
             await self.database.write(job)
@@ -50,9 +51,10 @@ _DELETE = delete(histograms).where(
 )
 
 
-def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:
+def usages_in(connection: Connection, *, query: Select[Any]) -> dict[ContainerKey, SavedUsage]:
+    """What the rows of *query* hold, by the container of each."""
     found = {}
-    for row in connection.execute(select(histograms)).mappings():
+    for row in connection.execute(query).mappings():
         key = ContainerKey(*(row[column] for column in _KEY))
         try:
             found[key] = unpack(row["packed"], **{column: row[column] for column in _FIGURES})
@@ -63,10 +65,22 @@ def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:
     return found
 
 
+def replace_rows(
+    connection: Connection,
+    rows: Sequence[Mapping[str, object]],
+    replaced: Iterable[ContainerKey],
+) -> None:
+    """Put *rows* in the place of what is there of *replaced*."""
+    if keys := [_named(key) for key in replaced]:
+        connection.execute(_DELETE, keys)
+    if rows:
+        connection.execute(insert(histograms), list(rows))
+
+
 def _named(key: ContainerKey) -> dict[str, str]:
     return {f"the_{column}": getattr(key, column) for column in _KEY}
 
 
-def _row(key: ContainerKey, kept: SavedUsage) -> dict[str, object]:
+def packed_row(key: ContainerKey, kept: SavedUsage) -> dict[str, object]:
     figures = {column: getattr(kept, column) for column in _FIGURES}
     return {**asdict(key), **figures, "packed": pack(kept)}

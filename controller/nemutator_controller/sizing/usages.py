@@ -1,57 +1,37 @@
 """What every container has used, in a bounded number of rows.
 
-CPU samples of all pods of an owner are one histogram. Memory is kept as peaks: one a day, for two
-weeks, because a container that once needed it will need it again, and how often it did does not matter.
+CPU samples of all pods of an owner are one histogram, and its busiest replicas have their own beside it. Memory
+is kept as peaks: one a day, for two weeks.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from nemutator_common.wire import Summary
 
 from nemutator_controller.sizing.buckets import CPU, MEMORY, Numbers
+from nemutator_controller.sizing.daily_peaks import DailyPeaks
 from nemutator_controller.sizing.histograms import Histograms, Rows
+from nemutator_controller.sizing.hottest import HottestReplicas
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.known_usage import DEFAULT_KNOBS, Knobs, KnownUsage
 from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
+from nemutator_controller.sizing.samples import UsageSamples
 
 CPU_WEIGHT = 0.1
 """Of each sample, all alike: if requests were the weight, containers that we change would count more."""
 
-MEMORY_WEIGHT = 1.0
-WINDOW_S = 86_400.0
-"""Of each window, one peak of memory counts."""
-
-PEAK_DAYS = 14
-"""KRR's history: 336 hours."""
-
-FORGOTTEN_S = PEAK_DAYS * 86_400.0
-FUTURE_S = 300.0
-"""How far an agent's clock may run ahead, as for its reports."""
+THROTTLED_HALF_LIFE_S = 21_600.0
+"""How long it counts that a container was stopped at its CPU limit."""
 
 _FIRST_ROWS = 256
+
+MOST_KILLS = 1_000
+"""That one point counts for."""
 
 SPARED_S = 3600.0
 """A row that was reported so recently makes no room: one container too many would otherwise push each
 row out before it is reported again, and no container would ever get advice."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownUsage:
-    """What is known of one container's use."""
-
-    key: ContainerKey
-    points: int
-    span_s: float
-    step_s: float
-    """Seconds that its last point stands for."""
-    last_at: float
-    cpu_p50: float
-    cpu_p95: float
-    memory_p95: int
-    """Of the daily peaks, as the histogram has them: 5 % too much at most."""
-    memory_max: int
-    """The largest peak, exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,116 +42,66 @@ class Learned:
     evicted: int
     """Rows that made room."""
     refused: int
-    """Samples of containers for which there was no row."""
+    """UsageSamples of containers for which there was no row."""
 
 
-@dataclass(slots=True)
-class _Row:
-    number: int
-    points: int = 0
-    first_at: float = 0.0
-    last_at: float = 0.0
-    step_s: float = 0.0
-    heard_at: float = 0.0
-    """By the brain's clock."""
-    window_end: float = 0.0
-    window_peak: float = 0.0
-    day: int = -1
-    """The last day for which a peak was noted."""
-    day_peak: float = 0.0
-    """That peak."""
-    changed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Samples:
-    """Samples that one call adds to a histogram or takes out: it costs little more than for one sample."""
-
-    rows: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    moments: list[float] = field(default_factory=list)
-
-    def put(self, row: int, value: float, at: float) -> None:
-        self.rows.append(row)
-        self.values.append(value)
-        self.moments.append(at)
-
-    def arrays(self, weight: float) -> tuple[Rows, Numbers, float, Numbers]:
-        """As a histogram takes them."""
-        rows = np.array(self.rows, dtype=np.intp)
-        return rows, np.array(self.values), weight, np.array(self.moments)
-
-
-@dataclass(frozen=True, slots=True)
-class _Peaks:
-    """Changes of the largest samples of windows."""
-
-    largest: dict[tuple[int, float], float] = field(default_factory=dict)
-    """By row and end of its window."""
-    replaced: _Samples = field(default_factory=_Samples)
-    """The former largest samples of the same windows, which the histogram has."""
-
-    def begin(self, row: _Row, used: float) -> None:
-        """A window of *row* begins with *used*."""
-        self.largest[row.number, row.window_end] = used
-
-    def replace(self, row: _Row, used: float) -> None:
-        """In the window under way *used* is the largest so far."""
-        if (row.number, row.window_end) not in self.largest:
-            self.replaced.put(row.number, row.window_peak, row.window_end)
-        self.largest[row.number, row.window_end] = used
-
-    def added(self) -> _Samples:
-        added = _Samples()
-        for (row, end), used in self.largest.items():
-            added.put(row, used, end)
-        return added
+_STATE = np.dtype(
+    [
+        ("points", np.int64),
+        ("first_at", np.float64),
+        ("last_at", np.float64),
+        ("step_s", np.float64),
+        # When it was reported last, by the brain's clock, and in which order.
+        ("heard_at", np.float64),
+        ("turn", np.int64),
+        ("throttled", np.float64),
+        ("kills", np.int64),
+        ("changed", np.bool_),
+    ]
+)
 
 
 class Usages:
     """At most *most* rows. The one that was not reported for longest makes room, after an hour."""
 
-    def __init__(self, *, most: int) -> None:
+    def __init__(self, *, most: int, knobs: Knobs = DEFAULT_KNOBS) -> None:
         self._most = most
+        self.knobs = knobs
         self._capacity = min(most, _FIRST_ROWS)
-        self._rows: dict[ContainerKey, _Row] = {}
-        """In the order in which they were last reported."""
+        self._rows: dict[ContainerKey, int] = {}
+        self._keys: dict[int, ContainerKey] = {}
         self._free = list(range(self._capacity))
+        self._state = np.zeros(self._capacity, dtype=_STATE)
         self._cpu = Histograms(CPU, rows=self._capacity)
-        self._memory = Histograms(MEMORY, rows=self._capacity)
-        self._peaks = np.zeros((self._capacity, PEAK_DAYS))
-        self._peak_days = np.zeros((self._capacity, PEAK_DAYS), dtype=np.int32)
+        self._hottest = HottestReplicas(CPU, rows=self._capacity, most=most)
+        self._peaks = DailyPeaks(self._capacity)
         self._gone: set[ContainerKey] = set()
+        self._turn = 0
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def learn(self, samples: Iterable[tuple[ContainerKey, Summary]], *, now: float) -> Learned:
+    def learn(self, samples: UsageSamples, *, now: float) -> Learned:
         """Take *samples* in, as far as there is room."""
-        evicted = refused = 0
-        cores, peaks = _Samples(), _Peaks()
-        for key, summary in samples:
-            row = self._rows.pop(key, None)
-            if row is not None:
-                self._rows[key] = row
-            else:
-                if not self._free:
-                    evicted += self._make_room(spared_since=now - SPARED_S)
-                if not self._free:
-                    refused += 1
-                    continue
-                row = self._begin(key)
-            self._note(row, summary, now=now)
-            _note_peak(row, float(summary.memory_bytes), summary.to_at, peaks)
-            cores.put(row.number, summary.cpu_cores, summary.to_at)
-        self._cpu.add(*cores.arrays(CPU_WEIGHT))
-        self._memory.subtract(*peaks.replaced.arrays(MEMORY_WEIGHT))
-        self._memory.add(*peaks.added().arrays(MEMORY_WEIGHT))
-        return Learned(len(cores.rows), evicted, refused)
+        if not len(samples.of):
+            return Learned(0, 0, 0)
+        numbers, evicted = self._rows_of(samples, now=now)
+        rows = numbers[samples.of]
+        fits = rows >= 0
+        refused = len(rows) - int(fits.sum())
+        # By row, and within a row as they came.
+        order = np.flatnonzero(fits)
+        order = order[np.argsort(rows[order], kind="stable")]
+        if len(order):
+            self._take(rows[order], samples, order)
+            self._note_kills(rows, samples, order)
+            self._state["heard_at"][rows[order]] = now
+        return Learned(len(order), evicted, refused)
 
     def forget(self, *, silent_since: float) -> int:
         """Drop the rows that were not reported since then; how many those were."""
-        old = [key for key, row in self._rows.items() if row.heard_at < silent_since]
+        heard_at = self._state["heard_at"]
+        old = [key for key, row in self._rows.items() if heard_at[row] < silent_since]
         for key in old:
             self._drop(key)
         return len(old)
@@ -185,30 +115,45 @@ class Usages:
     def seen(self, wanted: Iterable[ContainerKey], *, now: float) -> list[KnownUsage]:
         """What is known of *wanted*, in that order; what was dropped since is left out."""
         keys = [key for key in wanted if key in self._rows]
-        rows = [self._rows[key] for key in keys]
-        numbers = np.array([row.number for row in rows], dtype=np.intp)
-        p50, p95 = (self._cpu.percentile(share, numbers) for share in (0.5, 0.95))
-        memory = self._memory.percentile(0.95, numbers)
-        recent = self._peak_days[numbers] > int(now // 86_400) - PEAK_DAYS
-        most = np.where(recent, self._peaks[numbers], 0.0).max(axis=1, initial=0.0)
+        numbers = np.array([self._rows[key] for key in keys], dtype=np.intp)
+        state, knobs = self._state[numbers], self.knobs
+        share, days = knobs.cpu_percentile / 100, knobs.window_days
+        p50, pooled = (self._cpu.percentile(one, numbers) for one in (0.5, share))
+        since = now - days * 86_400
+        p95 = np.maximum(pooled, self._hottest.percentile(share, numbers, since=since))
+        memory = self._peaks.percentile(0.95, numbers, now=now, days=days)
+        most, needed = self._peaks.most(numbers, now=now, days=days)
+        columns = (
+            state["points"], state["last_at"] - state["first_at"], state["step_s"], state["last_at"],
+            p50, p95, memory.astype(np.int64), most.astype(np.int64), needed.astype(np.int64),
+            np.where(needed > 0, state["kills"], 0), state["throttled"],
+        )  # fmt: skip
         return [
             KnownUsage(
                 key=key,
-                points=row.points,
-                span_s=row.last_at - row.first_at,
-                step_s=row.step_s,
-                last_at=row.last_at,
-                cpu_p50=float(p50[at]),
-                cpu_p95=float(p95[at]),
-                memory_p95=int(memory[at]),
-                memory_max=int(most[at]),
+                points=points,
+                span_s=span_s,
+                step_s=step_s,
+                last_at=last_at,
+                cpu_p50=cpu_p50,
+                cpu_p95=cpu_p95,
+                memory_p95=memory_p95,
+                memory_max=memory_max,
+                memory_needed=memory_needed,
+                kills=kills,
+                throttled=throttled,
+                knobs=knobs,
             )
-            for at, (key, row) in enumerate(zip(keys, rows, strict=True))
-        ]
+            for key, (
+                points, span_s, step_s, last_at, cpu_p50, cpu_p95, memory_p95, memory_max,
+                memory_needed, kills, throttled,
+            ) in zip(keys, zip(*(one.tolist() for one in columns), strict=True), strict=True)
+        ]  # fmt: skip
 
     def changes(self) -> tuple[list[ContainerKey], frozenset[ContainerKey]]:
         """What has to be saved and what to be removed since the last call of `saved`."""
-        return [key for key, row in self._rows.items() if row.changed], frozenset(self._gone)
+        changed = self._state["changed"].tolist()
+        return [key for key, row in self._rows.items() if changed[row]], frozenset(self._gone)
 
     def kept(self, keys: Iterable[ContainerKey]) -> dict[ContainerKey, SavedUsage]:
         """All that is known of *keys*, as far as they are still there."""
@@ -218,8 +163,8 @@ class Usages:
         """Note that *kept* and *gone* are on disk; what came since is still to be saved."""
         for key, was in kept.items():
             row = self._rows.get(key)
-            if row is not None and row.points == was.points:
-                row.changed = False
+            if row is not None and self._state["points"][row] == was.points:
+                self._state["changed"][row] = False
         self._gone -= set(gone)
 
     def restore(self, kept: Mapping[ContainerKey, SavedUsage]) -> None:
@@ -229,17 +174,62 @@ class Usages:
             if not self._free:
                 self._grow()
             row = self._begin(key)
-            row.points, row.step_s, row.heard_at = was.points, was.step_s, was.heard_at
-            row.first_at, row.last_at = was.first_at, was.last_at
-            row.window_end, row.window_peak = was.peaks.window_end, was.peaks.window_peak
-            row.changed = False
-            self._cpu.restore(row.number, was.cpu, was.cpu_reference_at)
-            self._memory.restore(row.number, was.memory, was.memory_reference_at)
-            self._peaks[row.number] = was.peaks.largest
-            self._peak_days[row.number] = was.peaks.days
+            self._turn += 1
+            self._state[row] = (
+                was.points, was.first_at, was.last_at, was.step_s, was.heard_at, self._turn,
+                was.throttled, was.kills, False,
+            )  # fmt: skip
+            self._cpu.restore(row, was.cpu, was.cpu_reference_at)
+            self._hottest.restore(
+                row, was.only_replica, was.replicas, reference_at=was.replicas_reference_at
+            )
+            self._peaks.largest[row] = was.peaks.largest
+            self._peaks.days[row] = was.peaks.days
+            self._peaks.needed[row] = was.peaks.needed
 
-    def _begin(self, key: ContainerKey) -> _Row:
-        row = self._rows[key] = _Row(self._free.pop())
+    def show(self, saved: Mapping[ContainerKey, SavedUsage]) -> None:
+        """Take *saved* in the place of what was known of the same containers: another brain learns."""
+        for key in saved.keys() & self._rows.keys():
+            self._drop(key)
+        self.restore(dict(list(saved.items())[: max(0, self._most - len(self._rows))]))
+        self._gone.clear()
+
+    def become(self, other: "Usages") -> None:
+        """Know what *other* knows, in its place; *other* is not used any more."""
+        vars(self).update(vars(other))
+
+    def _rows_of(self, samples: UsageSamples, *, now: float) -> tuple[Rows, int]:
+        """The row of each key, -1 for those without room; and how many rows had to go."""
+        named = np.unique(samples.of, return_index=True)
+        known = np.full(len(samples.keys), -1, dtype=np.intp)
+        new: list[int] = []
+        # As they were reported: whoever came last makes room last.
+        for number in named[0][np.argsort(named[1], kind="stable")].tolist():
+            row = self._rows.get(samples.keys[number])
+            if row is None:
+                new.append(number)
+            else:
+                known[number] = row
+                self._hear(row, now=now)
+        evicted, full = 0, False
+        for number in new:
+            if not self._free and not full:
+                gone = self._make_room(spared_since=now - SPARED_S)
+                evicted += gone
+                full = not self._free
+            if self._free:
+                row = known[number] = self._begin(samples.keys[number])
+                self._hear(row, now=now)
+        return known, evicted
+
+    def _hear(self, row: int, *, now: float) -> None:
+        self._turn += 1
+        self._state["heard_at"][row] = now
+        self._state["turn"][row] = self._turn
+
+    def _begin(self, key: ContainerKey) -> int:
+        row = self._rows[key] = self._free.pop()
+        self._keys[row] = key
         self._gone.discard(key)
         return row
 
@@ -248,87 +238,96 @@ class Usages:
         if self._capacity < self._most:
             self._grow()
             return 0
-        oldest = next(iter(self._rows))
-        if self._rows[oldest].heard_at > spared_since:
+        # All rows are taken.
+        oldest = int(self._state["turn"].argmin())
+        if self._state["heard_at"][oldest] > spared_since:
             return 0
-        self._drop(oldest)
+        self._drop(self._keys[oldest])
         return 1
 
     def _grow(self) -> None:
         larger = min(2 * self._capacity, self._most)
         self._free = list(range(self._capacity, larger))
+        self._state = np.pad(self._state, (0, larger - self._capacity))
         self._cpu.grow(larger)
-        self._memory.grow(larger)
-        wider = ((0, larger - self._capacity), (0, 0))
-        self._peaks, self._peak_days = (
-            np.pad(self._peaks, wider),
-            np.pad(self._peak_days, wider),
-        )
+        self._hottest.grow(larger)
+        self._peaks.grow(larger)
         self._capacity = larger
 
     def _drop(self, key: ContainerKey) -> None:
         row = self._rows.pop(key)
-        self._cpu.clear(row.number)
-        self._memory.clear(row.number)
-        self._peaks[row.number] = self._peak_days[row.number] = 0
-        self._free.append(row.number)
+        del self._keys[row]
+        self._cpu.clear(row)
+        self._hottest.clear(row)
+        self._peaks.clear(row)
+        self._state[row] = np.zeros((), dtype=_STATE)
+        self._free.append(row)
         self._gone.add(key)
 
-    def _note(self, row: _Row, summary: Summary, *, now: float) -> None:
-        row.first_at = min(row.first_at, summary.from_at) if row.points else summary.from_at
-        row.last_at = max(row.last_at, summary.to_at)
-        row.step_s = summary.to_at - summary.from_at
-        row.points += 1
-        row.heard_at, row.changed = now, True
-        day = int(summary.to_at // 86_400)
-        if day == row.day and summary.memory_bytes <= row.day_peak:
-            return
-        slot = day % PEAK_DAYS
-        known = self._peak_days[row.number, slot]
-        if day < known or (day == known and summary.memory_bytes <= self._peaks[row.number, slot]):
-            return
-        self._peak_days[row.number, slot] = day
-        self._peaks[row.number, slot] = summary.memory_bytes
-        row.day, row.day_peak = day, summary.memory_bytes
-
-    def _kept(self, row: _Row) -> SavedUsage:
-        return SavedUsage(
-            points=row.points,
-            first_at=row.first_at,
-            last_at=row.last_at,
-            step_s=row.step_s,
-            heard_at=row.heard_at,
-            cpu_reference_at=self._cpu.reference_at,
-            cpu=self._cpu.weights(row.number),
-            memory_reference_at=self._memory.reference_at,
-            memory=self._memory.weights(row.number),
-            peaks=Peaks(
-                window_end=row.window_end,
-                window_peak=row.window_peak,
-                largest=self._peaks[row.number].copy(),
-                days=self._peak_days[row.number].copy(),
-            ),
+    def _take(self, of: Rows, samples: UsageSamples, order: Rows) -> None:
+        """The samples of *order*, which is that of their rows *of*."""
+        from_at, to_at, cores = (
+            column[order] for column in (samples.from_at, samples.to_at, samples.cpu_cores)
         )
+        starts = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
+        rows = of[starts]
+        state, points = self._state, self._state["points"][rows]
+        first = np.minimum.reduceat(from_at, starts)
+        last = np.maximum.reduceat(to_at, starts)
+        ends = np.append(starts[1:], len(of)) - 1
+        self._note_throttling(rows, starts, samples.throttled[order], last)
+        state["first_at"][rows] = np.where(
+            points > 0, np.minimum(state["first_at"][rows], first), first
+        )
+        state["last_at"][rows] = np.maximum(state["last_at"][rows], last)
+        state["step_s"][rows] = to_at[ends] - from_at[ends]
+        state["points"][rows] = points + (ends - starts + 1)
+        state["changed"][rows] = True
+        self._peaks.note(of, to_at, samples.memory_bytes[order])
+        self._cpu.add(of, cores, CPU_WEIGHT, to_at)
+        self._hottest.add(of, samples.replicas[order], cores, to_at, weight=CPU_WEIGHT)
 
+    def _note_throttling(self, rows: Rows, starts: Rows, throttled: Numbers, last: Numbers) -> None:
+        """The highest of each row counts, and less the longer ago it was."""
+        state = self._state
+        highest = np.fmax.reduceat(np.where(np.isnan(throttled), -1.0, throttled), starts)
+        was, known = state["throttled"][rows], highest >= 0
+        ago = np.clip(last - state["last_at"][rows], 0.0, 60 * THROTTLED_HALF_LIFE_S)
+        kept = np.where(state["points"][rows] > 0, np.exp2(-ago / THROTTLED_HALF_LIFE_S), 0.0)
+        mixed = was * kept + np.clip(highest, 0.0, 1.0) * (1.0 - kept)
+        state["throttled"][rows] = np.where(known, mixed, was)
 
-def _note_peak(row: _Row, used: float, at: float, peaks: _Peaks) -> None:
-    """Only the largest sample counts of the window that *at* lies in."""
-    if at >= row.window_end:
-        end = row.window_end or at
-        row.window_end = end + (at - end) // WINDOW_S * WINDOW_S + WINDOW_S
-        peaks.begin(row, used)
-    elif used > row.window_peak:
-        peaks.replace(row, used)
-    else:
-        return
-    row.window_peak = used
+    def _note_kills(self, rows: Rows, samples: UsageSamples, order: Rows) -> None:
+        killed = order[samples.kills[order] > 0]
+        if not len(killed):
+            return
+        had = np.maximum(samples.memory_bytes[killed], samples.requested[killed])
+        at = rows[killed]
+        self._peaks.note_kills(at, samples.to_at[killed], np.minimum(had, MEMORY.largest))
+        counted = np.minimum(samples.kills[killed], MOST_KILLS).astype(np.int64)
+        np.add.at(self._state["kills"], at, counted)
 
-
-def is_sound(summary: Summary, *, now: float) -> bool:
-    """Whether *summary* can be taken in: its clock is near ours, and its numbers make sense."""
-    return (
-        summary.from_at < summary.to_at
-        and now - FORGOTTEN_S < summary.to_at <= now + FUTURE_S
-        and 0 <= summary.cpu_cores <= CPU.largest
-        and 0 <= summary.memory_bytes <= MEMORY.largest
-    )
+    def _kept(self, row: int) -> SavedUsage:
+        points, first_at, last_at, step_s, heard_at, _, throttled, kills, _ = self._state[
+            row
+        ].tolist()
+        only, replicas = self._hottest.kept(row)
+        return SavedUsage(
+            points=points,
+            first_at=first_at,
+            last_at=last_at,
+            step_s=step_s,
+            heard_at=heard_at,
+            cpu_reference_at=self._cpu.reference_at,
+            cpu=self._cpu.weights(row),
+            peaks=Peaks(
+                largest=self._peaks.largest[row].copy(),
+                days=self._peaks.days[row].copy(),
+                needed=self._peaks.needed[row].copy(),
+            ),
+            throttled=throttled,
+            kills=kills,
+            only_replica=only,
+            replicas_reference_at=self._hottest.histograms.reference_at,
+            replicas=replicas,
+        )

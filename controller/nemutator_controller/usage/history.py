@@ -16,7 +16,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class MachineSeries:
     """The answer of /api/v1/history, oldest point first."""
 
     node: str

@@ -2,11 +2,11 @@
 
 from typing import Protocol
 
-from nemutator_controller.usage.history import Series
+from nemutator_controller.usage.history import MachineSeries
 
 
 class HistoryStore(Protocol):
-    async def series(self, node: str, *, since: float) -> Series | None:
+    async def series(self, node: str, *, since: float) -> MachineSeries | None:
         """The points of *node* since then; None when there is no such node."""
         ...
 

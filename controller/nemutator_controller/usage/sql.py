@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from nemutator_common.wire import Envelope
-from sqlalchemy import Connection, Integer, cast, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, select
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import history
-from nemutator_controller.usage.history import Point, Series, point_of, thinning_step_s
+from nemutator_controller.database.statements import insert_new, whole_number
+from nemutator_controller.usage.history import MachineSeries, Point, point_of, thinning_step_s
 
 MOST_POINTS = 1_500
 """Points in one response: more than a screen has pixels, and enough for an hour of reports every 3 s."""
@@ -29,7 +30,7 @@ class SqlHistory:
 
     database: Database
 
-    async def series(self, node: str, *, since: float) -> Series | None:
+    async def series(self, node: str, *, since: float) -> MachineSeries | None:
         return await self.database.read(partial(_series, node=node, since=since))
 
     async def drop_before(self, moment: float, *, most: int) -> int:
@@ -42,13 +43,14 @@ class SqlHistory:
         return await self.database.read(_count)
 
 
-def record(connection: Connection, node: str, envelopes: Sequence[Envelope]) -> None:
-    """Add a point for each of *envelopes*, in the caller's transaction."""
+def record(connection: Connection, reports: Sequence[tuple[str, Envelope]]) -> None:
+    """Add a point for each of *reports* of nodes, in the caller's transaction."""
     # Ignored: a second report for the same moment, from an agent whose clock was set back. Refusing
     # it would make the agent send it for ever.
-    connection.execute(
-        insert(history).prefix_with("OR IGNORE", dialect="sqlite"),
-        [{"node": node} | asdict(point_of(envelope)) for envelope in envelopes],
+    insert_new(
+        connection,
+        history,
+        [{"node": node} | asdict(point_of(envelope)) for node, envelope in reports],
     )
 
 
@@ -57,24 +59,24 @@ def make_room(connection: Connection) -> int:
     return _drop(connection, before=None, most=max(_count(connection) // ROOM, LEAST_ROOM))
 
 
-def _series(connection: Connection, *, node: str, since: float) -> Series | None:
+def _series(connection: Connection, *, node: str, since: float) -> MachineSeries | None:
     asked = (history.c.node == node, history.c.at >= since)
     points, last = connection.execute(
         select(func.count(), func.max(history.c.at)).where(*asked)
     ).one()
     if not points:
         known = connection.scalar(select(history.c.at).where(history.c.node == node).limit(1))
-        return None if known is None else Series(node, None, ())
+        return None if known is None else MachineSeries(node, None, ())
     step_s = thinning_step_s(points=points, span_s=last - since, most=MOST_POINTS)
     query = select(history.c.at, *columns).where(*asked)
     if step_s is not None:
         query = (
             select(func.max(history.c.at).label("at"), *map(func.avg, columns))
             .where(*asked)
-            .group_by(cast((history.c.at - since) / step_s, Integer))
+            .group_by(whole_number((history.c.at - since) / step_s))
         )
     rows = connection.execute(query.order_by("at"))
-    return Series(
+    return MachineSeries(
         node,
         step_s,
         tuple(Point(at, cpu, round(memory), pressure) for at, cpu, memory, pressure in rows),

@@ -1,6 +1,6 @@
 """Advice as typed values, and as a table for people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import Amount, Listing, understood
@@ -13,12 +13,28 @@ LAYOUT = (
     Column("NAMESPACE", limit=40),
     Column("OWNER", limit=50),
     Column("CONTAINER", limit=30),
-    Column("POINTS", right=True),
     Column("SPAN", right=True),
     Column("CPU REQUEST", right=True),
     Column("MEMORY", right=True),
+    Column("WASTE", limit=40),
+    Column("RISK", limit=80),
+    Column("SURE", right=True),
     Column("", limit=80),
 )
+
+WIDE = (
+    Column("POINTS", right=True),
+    Column("CPU FROM", right=True),
+    Column("TO", right=True),
+    Column("MEMORY FROM", right=True),
+    Column("TO", right=True),
+)
+
+GIB_OF_A_CORE = 8
+"""What a core costs in GiB, roughly, everywhere: rows are sorted by both wastes as one."""
+
+THROTTLED = 0.05
+_GIB = 1 << 30
 
 NOTHING = (
     "Nothing to advise on yet: no agent has reported what a container used.\n"
@@ -30,6 +46,21 @@ NOTHING = (
 class ShownAmounts:
     cpu: str | None
     memory: str | None
+
+
+NO_AMOUNTS = ShownAmounts(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvidence:
+    throttled: Amount = 0.0
+    kills: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownConfidence:
+    cpu: Amount = 0.0
+    memory: Amount = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +75,10 @@ class AdviceRow:
     requests: ShownAmounts
     state: str
     reason: str
+    lower: ShownAmounts = NO_AMOUNTS
+    upper: ShownAmounts = NO_AMOUNTS
+    use: ShownEvidence = ShownEvidence()
+    confidence: ShownConfidence = ShownConfidence()
 
 
 def decode(document: object) -> tuple[AdviceRow, ...]:
@@ -51,23 +86,34 @@ def decode(document: object) -> tuple[AdviceRow, ...]:
     return understood(document, Listing[AdviceRow], "advice").items
 
 
-def view(rows: Sequence[AdviceRow], *, namespace: str | None = None) -> str:
-    """*namespace* is the one that was asked about; None means all."""
+def view(rows: Sequence[AdviceRow], *, namespace: str | None = None, wide: bool = False) -> str:
+    """The greatest waste first. *namespace* is the one that was asked about; None means all."""
     if not rows and namespace:
         where = visible(f"No agent has reported what a container of {namespace} used.", limit=200)
         return f"{where}\n`nemutator advise` shows all that have been reported.\n"
-    return table(LAYOUT, [_cells(row) for row in rows]) if rows else NOTHING
+    if not rows:
+        return NOTHING
+    ordered = sorted(rows, key=_waste, reverse=True)
+    layout = (*LAYOUT[:-1], *WIDE, LAYOUT[-1]) if wide else LAYOUT
+    return table(layout, [_cells(row, wide=wide) for row in ordered])
 
 
-def _cells(row: AdviceRow) -> Sequence[str]:
+def _cells(row: AdviceRow, *, wide: bool) -> Sequence[str]:
+    bounds = (row.lower.cpu, row.upper.cpu, row.lower.memory, row.upper.memory)
+    more = (str(row.points), *(bound or "-" for bound in bounds)) if wide else ()
+    valued = row.requests.cpu is not None or row.requests.memory is not None
+    least = min(row.confidence.cpu, row.confidence.memory or row.confidence.cpu)
     return (
         row.namespace,
         f"{row.owner_kind}/{row.owner}",
         row.container,
-        str(row.points),
         span(row.span_s),
         _change(row.requests_now.cpu, row.requests.cpu),
         _change(row.requests_now.memory, row.requests.memory),
+        _wasted(row),
+        _risk(row),
+        f"{least:.0%}" if valued else "-",
+        *more,
         f"{row.state}: {row.reason}" if row.state == "provisional" else row.reason,
     )
 
@@ -84,3 +130,57 @@ def _change(now: str | None, recommended: str | None) -> str:
     if recommended is None:
         return "-"
     return recommended if now is None else f"{now} → {recommended}"
+
+
+def millis(text: str | None) -> float | None:
+    """Thousandths of a core in an amount as the brain writes it."""
+    return _number(text, {"m": 1.0, "": 1_000.0})
+
+
+def bytes_of(text: str | None) -> float | None:
+    """The bytes in an amount as the brain writes it."""
+    return _number(text, {"M": 1e6, "": 1.0})
+
+
+def _number(text: str | None, units: Mapping[str, float]) -> float | None:
+    for unit, size in units.items():
+        if text is None or not text.endswith(unit):
+            continue
+        digits = text.removesuffix(unit)
+        if len(digits) <= 18 and digits.isascii() and digits.isdecimal():
+            return int(digits) * size
+    return None
+
+
+def _over(now: float | None, recommended: float | None) -> float:
+    """What is requested beyond what is advised."""
+    return 0.0 if now is None or recommended is None else max(0.0, now - recommended)
+
+
+def _over_both(row: AdviceRow) -> tuple[float, float]:
+    cpu = _over(millis(row.requests_now.cpu), millis(row.requests.cpu))
+    return cpu, _over(bytes_of(row.requests_now.memory), bytes_of(row.requests.memory))
+
+
+def _waste(row: AdviceRow) -> float:
+    cpu, memory = _over_both(row)
+    return cpu / 1_000 + memory / _GIB / GIB_OF_A_CORE
+
+
+def _wasted(row: AdviceRow) -> str:
+    """Of one pod."""
+    cpu, memory = _over_both(row)
+    parts = (f"{cpu:.0f}m" if cpu else "", f"{memory / (1 << 20):.0f}Mi" if memory else "")
+    return " ".join(part for part in parts if part) or "-"
+
+
+def _risk(row: AdviceRow) -> str:
+    cpu, least_cpu = millis(row.requests_now.cpu), millis(row.lower.cpu)
+    memory, least = bytes_of(row.requests_now.memory), bytes_of(row.lower.memory)
+    parts = (
+        f"killed {row.use.kills}x" if row.use.kills else "",
+        f"throttled {row.use.throttled:.0%}" if row.use.throttled >= THROTTLED else "",
+        "little CPU" if cpu is not None and least_cpu is not None and cpu < least_cpu else "",
+        "little memory" if memory is not None and least is not None and memory < least else "",
+    )
+    return ", ".join(part for part in parts if part) or "-"

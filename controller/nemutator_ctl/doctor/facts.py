@@ -44,6 +44,10 @@ class DoctorFacts:
     """Whether the kernel describes its own types to this process."""
     libbpf: Text
     """Its version: `v1.1`."""
+    bcc: bool
+    """Whether the distribution's bcc for Python is installed."""
+    kernel_headers: bool
+    """Whether those of this kernel are."""
     status: Text
     """/proc/self/status."""
     uid_map: Text

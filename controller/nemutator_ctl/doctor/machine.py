@@ -8,6 +8,7 @@ import resource
 from pathlib import Path
 
 from nemutator_agent.identity.peers import names_peers
+from nemutator_agent.profiler import bcc
 
 from nemutator_ctl.doctor import libbpf
 from nemutator_ctl.doctor.facts import DoctorFacts, Space, Text, Unread
@@ -28,6 +29,8 @@ def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
         peer_pidfd=names_peers(),
         btf=_begins(root / "sys/kernel/btf/vmlinux"),
         libbpf=libbpf.version(),
+        bcc=bcc.is_installed(root),
+        kernel_headers=bcc.has_headers(os.uname().release, root),
         status=_text(root / "proc/self/status"),
         uid_map=_text(root / "proc/self/uid_map"),
         mountinfo=_text(root / "proc/self/mountinfo"),

@@ -23,15 +23,7 @@ def _as_the_agent(requirement: Requirement) -> Callable[[DoctorFacts], CheckResu
     def judge(facts: DoctorFacts) -> CheckResult:
         if isinstance(facts.pid_namespace, Unread):
             return unclear(facts.pid_namespace, f"whether {_PROFILES} can be made is not known")
-        asked = SamplerFacts(
-            release=facts.kernel,
-            processor=facts.processor,
-            btf=facts.btf is True,
-            # `rights.py` judges these two.
-            capabilities=0,
-            locked_bytes=-1,
-            pid_namespace=facts.pid_namespace,
-        )
+        asked = _sampler(facts, facts.pid_namespace)
         refused = requirements.obstacles(asked).get(requirement)
         found = _FOUND[requirement](facts)
         if refused is None:
@@ -39,6 +31,39 @@ def _as_the_agent(requirement: Requirement) -> Callable[[DoctorFacts], CheckResu
         return limited(found, lost=f"{_PROFILES}: {refused.what}", remedy=refused.remedy)
 
     return judge
+
+
+def _sampler(facts: DoctorFacts, pid_namespace: int) -> SamplerFacts:
+    return SamplerFacts(
+        release=facts.kernel,
+        processor=facts.processor,
+        btf=facts.btf is True,
+        bcc=facts.bcc,
+        headers=facts.kernel_headers,
+        # `rights.py` judges these two.
+        capabilities=0,
+        locked_bytes=-1,
+        pid_namespace=pid_namespace,
+    )
+
+
+def _engine(facts: DoctorFacts) -> CheckResult:
+    """Which one samples unless `observe.sampling_engine` says other. Without BTF and bcc, none does."""
+    found = _sampler(facts, requirements.INITIAL_PID_NAMESPACE)
+    if requirements.engine(found) == "bcc":
+        return ok("bcc, because the kernel has no BTF: it compiles with the kernel's headers")
+    if found.btf:
+        return ok("libbpf, because the kernel has BTF")
+    lacks = " and ".join(
+        what
+        for what, there in {"python3-bpfcc": found.bcc, "kernel headers": found.headers}.items()
+        if not there
+    )
+    return limited(
+        f"none: no BTF for libbpf, and no {lacks} for bcc",
+        lost=_PROFILES,
+        remedy=f"a kernel with CONFIG_DEBUG_INFO_BTF=y, or {requirements.BCC_REMEDY}",
+    )
 
 
 def _btf_found(facts: DoctorFacts) -> str:
@@ -153,6 +178,7 @@ CHECKS = (
     Check("kernel", _PROFILES, _as_the_agent("kernel")),
     Check("processor", _PROFILES, _as_the_agent("processor")),
     Check("BTF", _PROFILES, _as_the_agent("btf")),
+    Check("sampling engine", _PROFILES, _engine),
     Check("libbpf", _PROFILES, _libbpf),
     Check("pid namespace", _PROFILES, _as_the_agent("pid_namespace")),
     Check("perf events", _PROFILES, _perf_events),

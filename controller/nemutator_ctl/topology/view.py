@@ -54,7 +54,10 @@ def view(nodes: Sequence[ShownNode]) -> str:
 
 
 def list_view(nodes: Sequence[NodeSummary]) -> str:
-    return table(LIST_LAYOUT, list(map(_listed, nodes))) if nodes else NO_NODE
+    if not nodes:
+        return NO_NODE
+    rows = list(map(_listed, nodes))
+    return table(LIST_LAYOUT, [*rows, _totals(nodes)] if len(rows) > 1 else rows)
 
 
 def nothing_found(
@@ -86,6 +89,22 @@ def _listed(node: NodeSummary) -> Sequence[str]:
     )
 
 
+def _totals(nodes: Sequence[NodeSummary]) -> Sequence[str]:
+    sums = [node.sums for node in nodes]
+    stale = sum(node.stale for node in nodes)
+    return (
+        f"all {len(nodes)}",
+        f"{stale} stale" if stale else "live",
+        "",
+        _cores(sum(each.cpu_cores or 0.0 for each in sums)),
+        str(sum(each.cpus or 0 for each in sums)),
+        _mebibytes(sum(each.memory_used_bytes or 0 for each in sums)),
+        _mebibytes(sum(each.memory_bytes or 0 for each in sums)),
+        *[""] * len(RESOURCES),
+        str(sum(each.processes or 0 for each in sums)),
+    )
+
+
 def _node(node: ShownNode) -> str:
     name, kernel = visible(node.name, limit=64), visible(node.machine.kernel, limit=64)
     seen = f"seen {node.age_s:.0f} s ago" + (", stale" if node.stale else "")
@@ -105,6 +124,14 @@ def _machine(machine: ShownMachine) -> Iterable[str]:
         read, written = _per_second(moved.disk_read), _per_second(moved.disk_written)
         received, sent = _per_second(moved.network_received), _per_second(moved.network_sent)
         yield f"  disks read {read}, written {written}; network received {received}, sent {sent}"
+    for one in machine.file_systems[:MOST_NAMED]:
+        used, total = _mebibytes(one.used_bytes), _mebibytes(one.total_bytes)
+        path, device = visible(one.path, limit=60), visible(one.device, limit=40)
+        yield f"  {path} ({visible(one.kind, limit=20)} on {device}): {used} of {total} used"
+    for each in machine.interfaces[:MOST_NAMED]:
+        received, sent = _per_second(each.traffic.received), _per_second(each.traffic.sent)
+        state = " (down)" if each.is_up is False else ""
+        yield f"  {visible(each.name, limit=40)}{state}: received {received}, sent {sent}"
 
 
 def _gaps(node: ShownNode) -> Iterable[str]:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from nemutator_agent.profiler.requirements import (
     INITIAL_PID_NAMESPACE,
     LOCKED_BYTES,
+    EngineChoice,
     SamplerFacts,
+    engine,
     lacking,
     missing,
     no_perf_events,
@@ -102,3 +104,29 @@ def test_what_stood_for_both_rights_leaves_none_to_name() -> None:
 @given(st.binary(max_size=200))
 def test_any_status_gives_a_number(status: bytes) -> None:
     assert parse_capabilities(status) >= 0
+
+
+@pytest.mark.parametrize("choice", ["auto", "libbpf", "bcc"])
+@pytest.mark.parametrize("btf", [False, True])
+@pytest.mark.parametrize("bcc", [False, True])
+@pytest.mark.parametrize("headers", [False, True])
+def test_bcc_samples_where_it_is_chosen_or_has_what_libbpf_lacks(
+    choice: EngineChoice, btf: bool, bcc: bool, headers: bool
+) -> None:
+    facts = dataclasses.replace(GOOD, choice=choice, btf=btf, bcc=bcc, headers=headers)
+    can = {"libbpf": btf, "bcc": bcc and headers}
+    if choice == "auto":
+        assert engine(facts) == ("bcc" if can["bcc"] and not btf else "libbpf")
+    else:
+        assert engine(facts) == choice
+    assert (missing(facts) is None) is can[engine(facts)]
+
+
+def test_what_bcc_lacks_is_named_with_what_helps() -> None:
+    facts = dataclasses.replace(GOOD, choice="bcc", headers=True)
+    assert "python3-bpfcc are not" in str(missing(facts))
+    facts = dataclasses.replace(facts, headers=False)
+    assert "python3-bpfcc and the kernel's headers are not installed" in str(missing(facts))
+    assert "linux-headers-$(uname -r)" in str(missing(facts))
+    facts = dataclasses.replace(facts, choice="auto", btf=False)
+    assert "python3-bpfcc" in str(missing(facts))

@@ -24,6 +24,7 @@ def test_where_everything_is_seen_nothing_is_missing() -> None:
         ({"groups_over_cap": 5}, "5 control groups", "observe.groups"),
         ({"reads_over_cap": 5}, "5 counters", "ulimit -n"),
         ({"machine_pressure": False}, "pressure", "psi=1"),
+        ({"process_events": False}, "between two snapshots", "CONFIG_PROC_EVENTS"),
         ({"machine_disks": False}, "what the disks move", "hostPID"),
         ({"machine_network": False}, "what the network moves", "SYS_PTRACE"),
         ({"hierarchies": ()}, "control groups", "mount cgroup2"),

@@ -67,3 +67,46 @@ def test_what_cannot_be_read_or_understood_is_none_and_never_zero() -> None:
     found = ControlGroups(files).read("/a", [V2])
     assert (found.cpu_us, found.memory_bytes) == (None, None)
     assert ControlGroups(files).read("/../a", [V2]).inode is None
+
+
+UNIT = "/system.slice/a.service"
+STAT = {b"4000": b"inactive_file 4000\n", b"100": b"inactive_file 100\n"}
+
+
+def unit_files(charged: bytes, stat: bytes, *, path: str = UNIT) -> FileTexts:
+    return FileTexts(
+        {
+            f"/u{path}/cpu.stat": b"usage_usec 7\n",
+            f"/u{path}/memory.current": charged,
+            f"/u{path}/memory.stat": stat,
+            f"/u{path}/cpu.pressure": PSI,
+        }
+    )
+
+
+def test_the_long_file_is_read_again_when_another_amount_is_charged() -> None:
+    first = ControlGroups(unit_files(b"9000\n", STAT[b"4000"])).read(UNIT, [V2])
+    same = unit_files(b"9000\n", STAT[b"100"])
+    assert ControlGroups(same).read(UNIT, [V2], before=first, whole=False).memory_bytes == 5000
+    assert ControlGroups(same).read(UNIT, [V2], before=first).memory_bytes == 8900
+    more = unit_files(b"9500\n", STAT[b"100"])
+    assert ControlGroups(more).read(UNIT, [V2], before=first, whole=False).memory_bytes == 9400
+
+
+def test_pressure_and_the_memory_of_sums_are_read_seldom() -> None:
+    files = unit_files(b"9000\n", STAT[b"100"], path="/system.slice")
+    groups = ControlGroups(files)
+    first = groups.read("/system.slice", [V2])
+    kept = first._replace(memory_bytes=1, pressures=Pressures())
+    assert groups.read("/system.slice", [V2], before=kept, whole=False) == kept
+    assert groups.read("/system.slice", [V2], before=kept) == first
+    # Another group under the same path is read whole.
+    other = kept._replace(inode=0)
+    assert groups.read("/system.slice", [V2], before=other, whole=False) == first
+
+
+def test_a_group_that_is_gone_is_forgotten() -> None:
+    groups = ControlGroups(unit_files(b"9000\n", STAT[b"100"]))
+    groups.read(UNIT, [V2])
+    groups.forget({})
+    assert groups.read(UNIT, [V2]).memory_bytes == 8900

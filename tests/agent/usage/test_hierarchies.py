@@ -35,6 +35,7 @@ def test_a_hybrid_machine_has_both_and_version_2_comes_first() -> None:
     found = parse_mountinfo(HYBRID)
     assert [one.version for one in found] == [2, 1, 1, 1]
     assert {name for one in found for name in one.controllers} == {
+        "cpu",
         "cpuacct",
         "memory",
         "name=systemd",

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.usage.machine_files import (
     parse_cpu_times,
+    parse_limit,
     parse_load_1m,
     parse_memory_use,
+    parse_pids,
     parse_system_name,
 )
 from nemutator_agent.usage.malformed import MalformedError
@@ -80,3 +82,18 @@ def test_the_systems_name_is_read_as_a_shell_would(content: bytes, name: bytes |
 def test_anything_else_is_malformed(parse: Callable[[bytes], object], content: bytes) -> None:
     with contextlib.suppress(MalformedError):
         parse(content)
+
+
+def test_processes_and_threads_of_the_machine() -> None:
+    assert parse_pids(b"0.50 0.40 0.30 1/812 200\n") == 812
+    for content in (b"", b"0.5 0.4 0.3 812 200\n", b"0.5 0.4 0.3 1/x 2\n"):
+        with pytest.raises(MalformedError):
+            parse_pids(content)
+
+
+def test_a_limit_that_no_machine_reaches_is_none() -> None:
+    assert parse_limit(b"max\n") is None
+    assert parse_limit(b"9223372036854771712\n") is None
+    assert parse_limit(b"8000\n") == 8000
+    with pytest.raises(MalformedError):
+        parse_limit(b"-1\n")

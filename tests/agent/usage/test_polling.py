@@ -9,7 +9,8 @@ from nemutator_agent.usage.polling import MOST_SUMMARIES, PART, UsagePoller
 from nemutator_agent.usage.snapshot import MachineFacts, MachineSnapshot
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
-from nemutator_common.wire import Report
+from nemutator_common.wire import Missing, Report
+from nemutator_common.wire_activity import Flow
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.executables import ScriptedPrograms, ScriptedWorker
@@ -121,3 +122,37 @@ async def test_a_machine_that_shows_nothing_is_said_and_tried_again() -> None:
         await bench.clock.advance(3.0)
     assert PART not in bench.readiness.problems()
     assert bench.meter.value(names.USAGE_SNAPSHOTS, result="failed") == 1
+
+
+class ScriptedFlows:
+    def __init__(self) -> None:
+        self.waiting: tuple[Flow, ...] = (
+            Flow(
+                pod_uid="u",
+                address="10.0.0.7",
+                port=1,
+                protocol="tcp",
+                direction="in",
+                received=1,
+                sent=2,
+                connections=3,
+                from_at=4.0,
+                to_at=5.0,
+            ),
+        )
+
+    def taken(self) -> tuple[Flow, ...]:
+        flows, self.waiting = self.waiting, ()
+        return flows
+
+    def missing(self) -> tuple[Missing, ...]:
+        return (Missing("a", "b", "c"),)
+
+
+async def test_flows_are_reported_once_with_what_is_missing_of_them() -> None:
+    bench = Bench()
+    bench.poller.flows = ScriptedFlows()
+    async with bench.running():
+        await bench.clock.advance(3.0)
+    assert [len(report.flows) for report in bench.reports] == [1, 0]
+    assert bench.reports[0].missing[-1] == Missing("a", "b", "c")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from nemutator_agent.inspection.detected_runtime import DetectedRuntime
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.gaps import Gaps
+from nemutator_agent.usage.network_files import InterfaceCounters
 from nemutator_agent.usage.reports import (
     LONGEST_COMMAND,
     LONGEST_NAME,
@@ -13,8 +14,14 @@ from nemutator_agent.usage.reports import (
     rate,
     report_of,
 )
-from nemutator_agent.usage.snapshot import IoCounters, MachineSnapshot
+from nemutator_agent.usage.snapshot import (
+    InterfaceLink,
+    IoCounters,
+    MachineDevices,
+    MachineSnapshot,
+)
 from nemutator_common.wire import Report, Throughput
+from nemutator_common.wire_activity import Activity
 
 from tests.fakes.snapshots import FACTS, group, process, snapshot
 
@@ -180,3 +187,24 @@ def test_no_two_groups_are_shown_alike(paths: set[str]) -> None:
     shown = [workload.path for workload in report.workloads]
     assert len(shown) == len(set(shown)) == len(twins | {"/"})
     assert {process.workload for process in report.processes} <= set(shown)
+
+
+def test_what_groups_and_devices_do_is_in_the_report() -> None:
+    def seen(at: float, received: int) -> MachineSnapshot:
+        return snapshot(
+            at,
+            io=IoCounters(interfaces={"eth\n0": InterfaceCounters(received)}),
+            processes={ProcessId(7, 0): process("/a")},
+            activities={"/a": Activity(pids=3)},
+            devices=MachineDevices(
+                links={"eth\n0": InterfaceLink(True, 1000)}, pods_memory_bytes=5
+            ),
+        )
+
+    report = folded(seen(10.0, 100), seen(20.0, 1100))
+    [interface] = report.machine.interfaces
+    assert (interface.name, interface.is_up, interface.megabits) == ("eth\\n0", True, 1000)
+    assert interface.traffic.received == 100.0
+    assert report.machine.pods_memory_bytes == 5
+    assert report.machine.booted_at == FACTS.booted_at
+    assert [one.activity for one in report.workloads] == [None, Activity(pids=3)]

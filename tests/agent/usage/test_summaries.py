@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.group_names import is_sized
 from nemutator_agent.usage.snapshot import GroupCounters
-from nemutator_agent.usage.summaries import Summaries, is_sized
+from nemutator_agent.usage.summaries import Summaries
 from nemutator_common.wire import Pressures, Summary
+from nemutator_common.wire_activity import Activity, NetworkRates
 
 from tests.fakes.snapshots import group, process, snapshot
 
@@ -139,3 +141,37 @@ def test_no_cpu_time_is_lost_or_counted_twice(steps: list[tuple[float, int]]) ->
     expected = max(used_us for moment, used_us in moments if moment <= ended + 1e-6)
     summed = sum(one.cpu_cores * span for one, span in zip(found, spans, strict=True))
     assert summed * 1e6 == pytest.approx(expected, rel=1e-6, abs=1000)
+
+
+def test_what_else_a_container_did_is_told_with_its_pods_network() -> None:
+    pod = f"/kubepods/pod{POD}"
+    path = f"{pod}/{CONTAINER}"
+    summing = Summaries(every_s=15.0)
+
+    def add(at: float, activity: Activity) -> tuple[Summary, ...]:
+        traffic = Activity(traffic=NetworkRates(received=5.0, sent=6.0))
+        seen = snapshot(at, groups={path: used(0)}, activities={path: activity, pod: traffic})
+        return summing.add(seen, ticks_per_s=HZ)
+
+    add(0.0, Activity(oom_kills=2))
+    [one] = add(15.0, Activity(oom_kills=3, throttled=0.5, disk_read=1.0, disk_written=2.0))
+    assert (one.throttled, one.oom_kills, one.disk_read, one.disk_written) == (0.5, 1, 1.0, 2.0)
+    assert (one.network_received, one.network_sent) == (5.0, 6.0)
+    [one] = add(30.0, Activity(oom_kills=3))
+    assert (one.throttled, one.oom_kills) == (None, 0)
+
+
+def test_no_kill_is_lost_or_counted_twice_between_two_summaries() -> None:
+    summing = Summaries(every_s=15.0)
+    kills = [0, 0, 1, 1, 2, 5, 5, 5, 6]
+    found = [
+        one.oom_kills
+        for at, number in enumerate(kills)
+        for one in summing.add(
+            snapshot(
+                7.5 * at, groups={UNIT: used(0)}, activities={UNIT: Activity(oom_kills=number)}
+            ),
+            ticks_per_s=HZ,
+        )
+    ]
+    assert sum(number for number in found if number is not None) == 6

@@ -41,3 +41,33 @@ def test_bytes_are_bytes_and_unknown_units_are_counted() -> None:
     locks = Weighed(frames=(Frame("f"),), stacks=(((0,), 7),), unit="locks")
     [shown] = json.loads(speedscope.render(locks, title=""))["profiles"]
     assert (shown["unit"], shown["weights"]) == ("none", [7])
+
+
+@given(profiles())
+def test_a_file_has_what_its_published_schema_asks_for_and_nothing_else(profile: Profile) -> None:
+    """In our words, of file-format-schema.json: what each object must have, and what it may have."""
+    document = json.loads(speedscope.render(profile, title="cart"))
+    must, may = {"$schema", "profiles", "shared"}, {"name", "activeProfileIndex", "exporter"}
+    assert must <= document.keys() <= must | may
+    assert document.get("activeProfileIndex", 0) in range(len(document["profiles"]))
+    assert document["shared"].keys() == {"frames"}
+    for frame in document["shared"]["frames"]:
+        assert {"name"} <= frame.keys() <= {"name", "file", "line", "col"}
+        assert all(isinstance(frame.get(text, ""), str) for text in ("name", "file"))
+        assert all(is_number(frame.get(place, 0)) for place in ("line", "col"))
+    for shown in document["profiles"]:
+        texts, numbers = {"type", "name", "unit"}, {"startValue", "endValue"}
+        assert shown.keys() == texts | numbers | {"samples", "weights"}
+        assert shown["type"] == "sampled"
+        assert shown["unit"] in UNITS
+        assert all(isinstance(shown[text], str) for text in texts)
+        assert all(is_number(shown[one]) for one in numbers)
+        assert all(is_number(weight) for weight in shown["weights"])
+        assert all(is_number(frame) for stack in shown["samples"] for frame in stack)
+
+
+UNITS = ("none", "bytes", "nanoseconds", "microseconds", "milliseconds", "seconds")
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -21,10 +21,10 @@ EPOCH = "e1"
 
 
 class Bench:
-    def __init__(self, *, most: int = 100, call_s: float = 5.0) -> None:
+    def __init__(self, *, most: int = 100, call_s: float = 5.0, roll: float = 0.0) -> None:
         self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
         self.process = fake_process(
-            clock=self.clock, meter=self.meter, readiness=self.readiness, roll=0.0
+            clock=self.clock, meter=self.meter, readiness=self.readiness, roll=roll
         )
         self.brain = BrainLink()
         self.buffer = Buffer(most=most, most_bytes=1 << 20)
@@ -74,7 +74,7 @@ async def test_while_the_brain_is_away_reports_wait_and_then_all_arrive() -> Non
     bench.brain.failures.extend([unavailable()] * 3)
     bench.put(2)
     async with bench.running():
-        for delay_s in (0.125, 0.25, 0.5):
+        for delay_s in (0.05, 0.1, 0.2):
             await bench.clock.until_sleeping()
             assert bench.readiness.problems()[PART] == "connection it is"
             bench.put(1)
@@ -143,6 +143,18 @@ async def test_a_brain_that_says_when_is_believed_up_to_a_minute() -> None:
         await bench.clock.advance(59)
         assert bench.brain.stored == {}
         await bench.clock.advance(1)
+        await bench.brain.until_stored(1)
+
+
+async def test_writers_that_were_told_the_same_time_do_not_come_together() -> None:
+    bench = Bench(roll=0.75)
+    bench.brain.failures.extend([unavailable("busy", retry_after_s=8)])
+    bench.put(1)
+    async with bench.running():
+        await bench.clock.until_sleeping()
+        await bench.clock.advance(13.9)
+        assert bench.brain.stored == {}
+        await bench.clock.advance(0.1)
         await bench.brain.until_stored(1)
 
 

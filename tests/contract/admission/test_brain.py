@@ -123,10 +123,12 @@ async def test_advice_is_heard_when_it_is_firm_and_outlives_the_brain(tmp_path: 
             advised = cpu()
             assert isinstance(advised, RecommendedAmount)
             assert 200 <= advised.amount.to_millis() <= 220
-            assert advised.reason == "krr-simple, 100 points"
-            memory = heard.watched.advisor.advise(UNIT, "-", "limits", "memory")
+            assert advised.reason == "nemutator, 100 points"
+            memory = heard.watched.advisor.advise(UNIT, "-", "requests", "memory")
             assert isinstance(memory, RecommendedAmount)
-            assert str(memory.amount) == "230M"
+            assert str(memory.amount) == "802M"
+            limit = heard.watched.advisor.advise(UNIT, "-", "limits", "memory")
+            assert "gives no limits of memory: no limit of memory before a day" in limit.reason
         await until(lambda: heard.meter.total(names.SNAPSHOT_FAILURES, reason="connection") >= 2)
         assert cpu() == advised
         assert heard.meter.value(names.SNAPSHOT_AGE, snapshot="advice") > 0

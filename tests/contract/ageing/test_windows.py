@@ -13,6 +13,7 @@ from nemutator_controller.ageing.sql import SqlWindows, WindowLimits
 from nemutator_controller.ageing.trends import DAY_S
 from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.sqlite import open_sqlite
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.process import fake_process
@@ -23,9 +24,8 @@ LIMITS = WindowLimits(seconds=10_000, bytes=1 << 30)
 
 @contextlib.contextmanager
 def store(root: Path, process: Process, limits: WindowLimits = LIMITS) -> Iterator[SqlWindows]:
-    database = Database(
-        root / "brain.db", largest_bytes=1 << 30, make_room=lambda _: 0, process=process
-    )
+    engines = open_sqlite(root / "brain.db", largest_bytes=1 << 30)
+    database = Database(engines, make_room=lambda _: 0, process=process)
     with contextlib.closing(database):
         yield SqlWindows(database, limits, process)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from nemutator_common import __version__
 from nemutator_common.errors import ExitCode
+from nemutator_common.old_objects import YOUNG
 
 SAMPLE = Path(__file__).with_name("sample_role.py")
 PATIENCE_S = 60.0
@@ -144,16 +145,17 @@ def test_the_version_and_a_wrong_command_line() -> None:
 CODE_IS_NO_GARBAGE = """
 import asyncio, gc, sys, types
 from nemutator_common.launching import from_module
+from nemutator_common.old_objects import OldObjects
 
 async def run(settings, stop):
     print(gc.get_freeze_count() > 1_000, gc.get_threshold()[0])
 
 sys.modules["sample"] = types.SimpleNamespace(run=run)
-asyncio.run(from_module("sample", young_objects=123)(None, None))
+asyncio.run(from_module("sample", old_objects=OldObjects())(None, None))
 """
 
 
-def test_the_collector_leaves_code_alone_and_looks_when_it_is_told_to() -> None:
+def test_the_collector_leaves_code_alone_and_sets_survivors_aside() -> None:
     done = subprocess.run(
         [sys.executable, "-c", CODE_IS_NO_GARBAGE],
         env=environment(),
@@ -162,4 +164,4 @@ def test_the_collector_leaves_code_alone_and_looks_when_it_is_told_to() -> None:
         timeout=PATIENCE_S,
         check=True,
     )
-    assert done.stdout.split() == ["True", "123"]
+    assert done.stdout.split() == ["True", str(YOUNG)]

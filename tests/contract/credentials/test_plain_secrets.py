@@ -1,6 +1,8 @@
 """A plain request for a secret gets what any other gets: at once, or by the way of all the others."""
 
 import asyncio
+import json
+import socket as sockets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_common import names
 
 from tests.fakes.brokers import FRESH_S
-from tests.fakes.listeners import closing
+from tests.fakes.listeners import closing, one_answer
 from tests.fakes.peers import POD
 from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, call
 
@@ -20,8 +22,10 @@ DECLARED = {
     "secret.gone": "secret/app/db#gone",
     "secret.others": "secret/other",
     "secret.large": "secret/large#value",
+    "secret.middle": "secret/middle#value",
     "secret.file": '{"format":"json","a":"secret/app/db#user"}',
 }
+MIDDLE_BYTES = LARGE_BYTES - 1024
 PLAIN = "Host: x\r\n"
 PARSED = "Host: x\r\nX-Other: y\r\n"
 
@@ -49,7 +53,8 @@ def node(tmp_path: Path, whereabouts: Whereabouts) -> Node:
     state = made.setup.vault.state
     state.write("secret/app/db", {"password": "hunter2", "user": "\u00e4pi"})
     state.write("secret/large", {"value": "x" * LARGE_BYTES})
-    made.setup.allow("secret/app/db", "secret/large")
+    state.write("secret/middle", {"value": "y" * MIDDLE_BYTES})
+    made.setup.allow("secret/app/db", "secret/large", "secret/middle")
     return made
 
 
@@ -151,3 +156,35 @@ async def test_a_large_document_waits_for_its_turn_as_ever(node: Node) -> None:
         first, second = await asked(socket, (path, PLAIN), (path, PLAIN))
         assert first == second
         assert len(first[0]) > LARGE_BYTES
+
+
+async def test_answers_that_wait_for_a_reader_come_whole_and_in_their_order(node: Node) -> None:
+    asked_for = ["middle", "word"] * 6
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        for name in ("middle", "word"):
+            await call(path, f"/v1/secret/{name}")
+        before = node.setup.meter.total(names.HTTP_REQUESTS, listener="pods", status="200")
+        with sockets.socket(sockets.AF_UNIX) as connection:
+            connection.connect(str(path))
+            for number, name in enumerate(asked_for, start=1):
+                connection.send(f"GET /v1/secret/{name} HTTP/1.1\r\n{PLAIN}\r\n".encode())
+                # Beyond what the kernel takes, answers wait, and then further requests do.
+                for _ in range(100):
+                    await asyncio.sleep(0)
+                    counted = node.setup.meter.total(
+                        names.HTTP_REQUESTS, listener="pods", status="200"
+                    )
+                    if counted - before == number:
+                        break
+            connection.setblocking(False)
+            reader, writer = await asyncio.open_unix_connection(sock=connection.dup())
+            async with closing(writer), asyncio.timeout(PATIENCE_S):
+                values = []
+                for _ in asked_for:
+                    status, body = await one_answer(reader)
+                    assert status == 200
+                    values.append(json.loads(body)["value"])
+        assert values == ["y" * MIDDLE_BYTES, "hunter2"] * 6
+        reads = [one.secret for one in node.setup.grants.all if one.operation == "read"]
+        assert reads[2:] == asked_for

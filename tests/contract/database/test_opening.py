@@ -11,14 +11,14 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.database.schema import HEAD, metadata
-from nemutator_controller.database.sqlite import Engines, open_sqlite
+from nemutator_controller.database.sqlite import SqliteEngines, open_sqlite
 from nemutator_controller.database.upgrade import MIGRATIONS, migrate
 from sqlalchemy import create_engine
 
 from tests.fakes.databases import LARGEST
 
 
-def opened(path: Path) -> Engines:
+def opened(path: Path) -> SqliteEngines:
     return open_sqlite(path, largest_bytes=LARGEST)
 
 
@@ -49,7 +49,7 @@ def test_every_older_form_becomes_todays(tmp_path: Path, revision: str) -> None:
         migrate(connection, revision)
     engine.dispose()
     engines = opened(path)
-    with engines.reading.begin() as connection:
+    with engines.reading(5) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
     engines.close()
 
@@ -72,7 +72,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None
 
 def test_readers_cannot_write(tmp_path: Path) -> None:
     engines = opened(tmp_path / "x.db")
-    with engines.reading.begin() as connection, pytest.raises(Exception, match="readonly"):
+    with engines.reading(5) as connection, pytest.raises(Exception, match="readonly"):
         connection.exec_driver_sql("DELETE FROM history")
     engines.close()
 

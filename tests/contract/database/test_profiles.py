@@ -11,16 +11,17 @@ from nemutator_controller.profiles.records import ProfileRecord, State
 from nemutator_controller.profiles.sql import SqlProfiles
 from sqlalchemy import update
 
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.databases import opened
 from tests.fakes.profiles import NOW, POD, MemoryProfiles, profile
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ProfileStore]:
     if request.param == "memory":
         yield MemoryProfiles()
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield SqlProfiles(database)
 
 

@@ -16,6 +16,7 @@ from nemutator_controller.ingest.sql import KEPT_EPOCHS, SqlReports
 from nemutator_controller.usage.ports import HistoryStore
 from nemutator_controller.usage.sql import MOST_POINTS, SqlHistory, record
 
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.batches import NOW, batch, busy_report
 from tests.fakes.brain_stores import MemoryHistory, MemoryLatest, MemoryReports, MemorySessions
 from tests.fakes.databases import opened
@@ -29,14 +30,14 @@ class Stores:
     sessions: SessionStore
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stores]:
     if request.param == "memory":
         reports = MemoryReports()
         history = MemoryHistory(reports.points)
         yield Stores(reports, history, MemoryLatest(), MemorySessions())
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield Stores(
             SqlReports(database, record),
             SqlHistory(database),

@@ -12,6 +12,7 @@ from nemutator_controller.ingest.ports import StreamStore
 from nemutator_controller.ingest.sql import KEPT_EPOCHS, KEPT_WRITERS_S, SqlReports, SqlStreams
 from sqlalchemy import Connection, Table, func, select
 
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.batches import batch as reports
 from tests.fakes.brain_stores import MemoryStreams
 from tests.fakes.databases import opened
@@ -34,12 +35,12 @@ def database(tmp_path: Path) -> Iterator[Database]:
         yield database
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StreamStore]:
     if request.param == "memory":
         yield MemoryStreams()
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield SqlStreams(database, {"s": keep, "t": keep})
 
 

@@ -12,24 +12,25 @@ from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
 from sqlalchemy import update
 
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.controller.sizing.test_usages import NOW, key, summary
 from tests.fakes.databases import opened
-from tests.fakes.sizing import MemoryUsages
+from tests.fakes.sizing import MemoryUsages, learn
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[UsageStore]:
     if request.param == "memory":
         yield MemoryUsages()
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield SqlUsages(database)
 
 
 def learned(*owners: str, times: int = 1) -> Usages:
     usages = Usages(most=100)
     for n in range(times):
-        usages.learn([(key(owner), summary(NOW + 15 * n)) for owner in owners], now=NOW + n)
+        learn(usages, [(key(owner), summary(NOW + 15 * n)) for owner in owners], now=NOW + n)
     return usages
 
 

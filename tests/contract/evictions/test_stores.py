@@ -8,16 +8,16 @@ from nemutator_controller.evictions.ports import EvictionStore
 from nemutator_controller.evictions.records import EvictionState, RequestedEviction
 from nemutator_controller.evictions.sql import SqlEvictions
 
-from tests.fakes.databases import opened
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.evictions import MemoryEvictions, evictable, eviction_request
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EvictionStore]:
     if request.param == "memory":
         yield MemoryEvictions()
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield SqlEvictions(database)
 
 

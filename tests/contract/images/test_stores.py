@@ -7,16 +7,16 @@ import pytest
 from nemutator_controller.images.ports import KeptDigests
 from nemutator_controller.images.sql import SqlDigests
 
-from tests.fakes.databases import opened
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.registries import MemoryDigests
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeptDigests]:
     if request.param == "memory":
         yield MemoryDigests()
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield SqlDigests(database)
 
 

@@ -11,7 +11,6 @@ import pytest
 from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
-from nemutator_common.wire import Summary
 from nemutator_controller.ageing.marks import NotMarkedError
 from nemutator_controller.ageing.model import AgedWorkload
 from nemutator_controller.ageing.sentences import sentence
@@ -28,6 +27,7 @@ from nemutator_controller.evictions.records import (
     PodGoneError,
 )
 from nemutator_controller.following.records import FollowedObject, ObjectChangedError
+from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
@@ -68,16 +68,8 @@ def pod(name: str, uid: str, **annotations: str) -> dict[str, Any]:
     }
 
 
-def summary(pod_uid: str | None, container_id: str | None) -> Summary:
-    return Summary(
-        path="/x",
-        pod_uid=pod_uid,
-        container_id=container_id,
-        from_at=0,
-        to_at=15,
-        cpu_cores=0.1,
-        memory_bytes=1,
-    )
+def series(pod_uid: str, container_id: str | None) -> Series:
+    return Series("/x", pod_uid, container_id, None)
 
 
 @contextlib.asynccontextmanager
@@ -119,11 +111,11 @@ async def test_windows_learn_what_the_pods_of_their_own_node_declare(tmp_path: P
 async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) -> None:
     async with watched(tmp_path) as (_, cluster):
         key = ContainerKey("shop", "Pod", "web-1", "app")
-        assert cluster.usage_owners.of("n1", summary("u1", "c-u1")) == key
-        assert cluster.usage_owners.of("n1", summary("u1", None)) is None
-        part = dataclasses.replace(summary("u1", "c-u1"), program="app")
+        assert cluster.usage_owners.of("n1", series("u1", "c-u1")) == key
+        assert cluster.usage_owners.of("n1", series("u1", None)) is None
+        part = dataclasses.replace(series("u1", "c-u1"), program="app")
         assert cluster.usage_owners.of("n1", part) is None
-        assert cluster.usage_owners.of("n2", summary("u1", "c-u1")) is None
+        assert cluster.usage_owners.of("n2", series("u1", "c-u1")) is None
         asked = await cluster.requests.now()
         assert asked[key] == Requested(250, 64 << 20)
         assert ContainerKey("shop", "Pod", "other", "app") not in asked

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 from nemutator_common.data_directory_files import read_link_token, renew_link_token
-from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH, Batch
+from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH, Ack, Batch
+from nemutator_common.wire_columns import COLUMNS_FORM
 
 from tests.fakes.batches import batch
 from tests.fakes.brains import StandingBrain, standing_brain
@@ -20,7 +21,7 @@ GZIP = {"Content-Encoding": "gzip"}
 
 
 def ack(epoch: str, seq: int, report_every_s: float = 0.0) -> dict[str, object]:
-    return {"epoch": epoch, "seq": seq, "report_every_s": report_every_s}
+    return msgspec.to_builtins(Ack(epoch, seq, report_every_s, form=COLUMNS_FORM))  # type: ignore[no-any-return]
 
 
 async def post(brain: StandingBrain, given: Batch) -> Any:
@@ -61,7 +62,7 @@ async def test_three_hundred_nodes_are_a_list_that_is_small_and_bounded(tmp_path
         async with brain.local.get("/api/v1/nodes") as answer:
             assert answer.status == 200
             body = await answer.read()
-        assert len(body) < 300 * 500
+        assert len(body) < 300 * 1_000
         document = json.loads(body)
         assert (document["apiVersion"], document["kind"]) == ("nemutator.io/v1", "NodeList")
         assert [item["name"] for item in document["items"]] == names
@@ -75,6 +76,20 @@ async def test_one_node_of_many_is_shown_when_it_is_named(tmp_path: Path) -> Non
         for query, shown in (("", ["n1", "n2", "n3"]), ("?node=n2", ["n2"]), ("?node=x", [])):
             topology = await get(brain, f"/api/v1/topology{query}")
             assert [node["name"] for node in topology["nodes"]] == shown
+
+
+async def test_several_who_ask_for_everything_at_once_get_all_of_it(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        names = [f"node-{number:02}" for number in range(20)]
+        for name in names:
+            await post(brain, batch((1,), node=name, at=time.time()))
+        everything = "/api/v1/topology"
+        one = f"{everything}?labelSelector=node%3Dnode-07"
+        async with asyncio.TaskGroup() as group:
+            paths = (everything, everything, one, everything)
+            asked = [group.create_task(get(brain, path)) for path in paths]
+        shown = [[node["name"] for node in task.result()["nodes"]] for task in asked]
+        assert shown == [names, names, ["node-07"], names]
 
 
 async def test_a_compressed_batch_is_taken(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from nemutator_controller.journal.records import (
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
 from nemutator_controller.mutations.decisions import pod_subject
 
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.databases import opened
 from tests.fakes.decisions import NOW, POD, decision, edit, kept
 from tests.fakes.journals import MemoryJournal
@@ -32,11 +33,13 @@ def database(tmp_path: Path) -> Iterator[Database]:
         yield database
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def journal(request: pytest.FixtureRequest) -> JournalStore:
+@pytest.fixture(params=KINDS)
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JournalStore]:
     if request.param == "memory":
-        return MemoryJournal()
-    return SqlJournal(request.getfixturevalue("database"))
+        yield MemoryJournal()
+        return
+    with opened_for(request, tmp_path) as database:
+        yield SqlJournal(database)
 
 
 def reversal(number: int, of: int = 1) -> Reversal:

@@ -1,10 +1,14 @@
 """A namespace on a fake API server that the test has for itself."""
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.contract.kube.places import user
+from tests.fakes.issuers import claims, token
 from tests.fakes.kube import kinds
+from tests.fakes.kube.authorization import OURS
+from tests.fakes.kube.paths import SIGNER
 from tests.fakes.kube.server import FakeKube
 
 
@@ -35,12 +39,22 @@ class FakePlace:
     async def somebody(self, name: str, *, verbs: str = "", resources: str = "") -> str:
         who = user(self, name)
         self.kube.access.allow(who, verbs, resources, namespace=self.namespace)
-        return self.kube.access.add_token(who, "system:serviceaccounts")
+        return self.kube.access.add_token(
+            who, "system:serviceaccounts", token=self._signed(name, OURS)
+        )
 
     async def token_for(self, name: str, audience: str) -> str:
         return self.kube.access.add_token(
-            user(self, name), "system:serviceaccounts", audiences=(audience,)
+            user(self, name),
+            "system:serviceaccounts",
+            token=self._signed(name, audience),
+            audiences=(audience,),
         )
+
+    def _signed(self, name: str, audience: str) -> str:
+        """Signed with the key that the server publishes."""
+        said = claims(sub=user(self, name), aud=[audience], jti=secrets.token_hex())
+        return token(SIGNER.keys[0], said)
 
     async def counted(self, budget: str) -> None:
         """Plays the disruption controller, for budgets that want a number of pods."""

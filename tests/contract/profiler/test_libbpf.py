@@ -1,6 +1,8 @@
 """libbpf as we call it: absent, another library, and with wrong arguments."""
 
+import gc
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import nemutator_bpf
 import pytest
@@ -29,6 +31,20 @@ def test_what_is_no_object_is_refused_with_the_messages_of_libbpf(content: bytes
     assert error.value.call == "bpf_object__open_mem"
     assert error.value.errno > 0
     assert not content.startswith(b"no") or any("ELF" in line for line in error.value.messages)
+
+
+@pytest.mark.e2e
+def test_the_messages_of_a_failure_are_those_of_its_caller() -> None:
+    first, second = Libbpf(), Libbpf()
+    with pytest.raises(LibbpfError) as error:
+        first.load(b"no object at all", constants=b"")
+    assert any("ELF" in line for line in error.value.messages)
+    # What libbpf prints with must outlive whoever has set it.
+    del second
+    gc.collect()
+    with ThreadPoolExecutor(1) as pool, pytest.raises(LibbpfError) as error:
+        pool.submit(first.load, b"no object at all", constants=b"").result()
+    assert any("ELF" in line for line in error.value.messages)
 
 
 @pytest.mark.e2e

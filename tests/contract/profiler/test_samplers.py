@@ -1,13 +1,20 @@
-"""What a `Sampler` promises, held on the fake and on the kernel."""
+"""What a `Sampler` promises, held on the fake and on the kernel, by each of the engines.
+
+bcc needs its package and headers of the kernel that runs, which neither CI nor the drills' machines have:
+`pytest -m drill` runs its part on a machine that has both.
+"""
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Iterator
 
 import pytest
+from nemutator_agent.profiler import bcc
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.ports import Sampler
 from nemutator_agent.profiler.raw import RawRow
+from nemutator_agent.profiler.requirements import EngineChoice
 from nemutator_agent.profiler.targets import TargetSelection
 
 from tests.contract.profiler.busy import busy, until_used
@@ -25,9 +32,9 @@ class FakePlace:
 
 
 class KernelPlace:
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, engine: EngineChoice) -> None:
         self.pid = pid
-        self.sampler: Sampler = KernelSampler()
+        self.sampler: Sampler = KernelSampler(engine=engine)
 
     def until_used(self, seconds: float) -> None:
         until_used(self.pid, seconds)
@@ -37,17 +44,25 @@ Place = FakePlace | KernelPlace
 
 
 @contextlib.contextmanager
-def kernel() -> Iterator[KernelPlace]:
+def kernel(engine: EngineChoice) -> Iterator[KernelPlace]:
     with busy() as pid:
-        yield KernelPlace(pid)
+        yield KernelPlace(pid, engine)
 
 
-@pytest.fixture(params=["fake", pytest.param("kernel", marks=pytest.mark.e2e)])
+@pytest.fixture(
+    params=[
+        "fake",
+        pytest.param("libbpf", marks=pytest.mark.e2e),
+        pytest.param("bcc", marks=pytest.mark.drill),
+    ]
+)
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     if request.param == "fake":
         yield FakePlace()
         return
-    with kernel() as real:
+    if request.param == "bcc" and not (bcc.is_installed() and bcc.has_headers(os.uname().release)):
+        pytest.skip("needs python3-bpfcc, and headers of the kernel that runs")
+    with kernel(request.param) as real:
         yield real
 
 

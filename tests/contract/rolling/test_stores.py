@@ -8,16 +8,16 @@ import pytest
 from nemutator_controller.rolling.ports import RollStore
 from nemutator_controller.rolling.sql import SqlRolls
 
-from tests.fakes.databases import opened
+from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.rolls import USUAL, WEB, MemoryRolls, roll
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RollStore]:
     if request.param == "memory":
         yield MemoryRolls()
         return
-    with opened(tmp_path / "x.db") as database:
+    with opened_for(request, tmp_path) as database:
         yield SqlRolls(database)
 
 

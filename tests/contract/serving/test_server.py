@@ -8,6 +8,8 @@ import json
 import os
 import socket
 import stat
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -246,12 +248,67 @@ async def test_a_caller_who_sends_as_the_listener_stops_is_answered_and_told_to_
         assert (await one_answer(reader))[0] == 200
         running.cancel()
         async with closing(writer):
-            await until_refused(listener)
+            await asyncio.sleep(0)
+            # Who has not heard that it stops connects still.
+            late, late_writer = await listener.call(GET)
+            async with closing(late_writer):
+                told = await everything(late)
             assert not running.done()
             writer.write(GET)
             received = await everything(reader)
-    assert received.startswith(b"HTTP/1.1 200 ")
-    assert b"Connection: close" in received
+    for one in (told, received):
+        assert one.startswith(b"HTTP/1.1 200 ")
+        assert b"Connection: close" in one
+    assert listener.meter.total(names.HTTP_CONNECTIONS_DROPPED) == 0
+
+
+async def test_who_has_connected_as_the_listener_stops_is_answered() -> None:
+    listener = Listener(limits=dataclasses.replace(LIMITS, linger_s=HASTE_S, drain_s=PATIENCE_S))
+    await listener.server.bind()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(listener.server.run())
+        reader, writer = await listener.call()
+        running.cancel()
+        async with closing(writer):
+            await until_refused(listener)
+            writer.write(GET)
+            assert b"Connection: close" in await everything(reader)
+
+
+class Elsewhere(asyncio.Protocol):
+    """Has the processor, from its first byte on, for longer than the listener waits for callers."""
+
+    def __init__(self, meanwhile: Callable[[], object]) -> None:
+        self._meanwhile = meanwhile
+
+    def data_received(self, data: bytes) -> None:
+        self._meanwhile()
+        over = time.monotonic() + 2 * HASTE_S
+        while time.monotonic() < over:
+            pass
+
+
+async def test_a_request_that_has_arrived_before_the_listener_looks_again_is_answered() -> None:
+    listener = Listener(limits=dataclasses.replace(LIMITS, linger_s=HASTE_S))
+    await listener.server.bind()
+    address, loop = listener.server.address, asyncio.get_running_loop()
+    assert isinstance(address, TcpAddress)
+    one, other = socket.socketpair()
+    with one, other, socket.socket() as caller:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(listener.server.run())
+            caller.setblocking(False)
+            await loop.sock_connect(caller, (address.host, address.port))
+            await loop.sock_sendall(caller, GET)
+            assert await loop.sock_recv(caller, 4096)
+            elsewhere, _ = await loop.create_connection(
+                lambda: Elsewhere(lambda: caller.send(GET)), sock=one
+            )
+            running.cancel()
+            await asyncio.sleep(0)
+            other.send(b"x")
+            assert (await loop.sock_recv(caller, 4096)).startswith(b"HTTP/1.1 200 ")
+            elsewhere.close()
 
 
 async def until_refused(listener: Listener) -> None:

@@ -11,6 +11,7 @@ from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Summary
 
 from tests.fakes.batches import busy_report
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.manifests import deployment, policy
 
 UNIT = "/system.slice/ssh.service"
 ADVICE = "/uplink/v1/advice"
@@ -63,10 +64,13 @@ async def test_advice_grows_from_a_reason_to_a_firm_value(tmp_path: Path) -> Non
         assert provisional["reason"] == "8 of 100 points, over 2 min"
         await post(brain, summed(9, 92, begun_at=begun_at - 1_500))
         [firm] = await advice(brain, "?namespace=system.slice")
-        assert (firm["state"], firm["reason"], firm["points"]) == ("firm", "", 100)
+        young = "no limit of memory before a day: 25 min of data"
+        assert (firm["state"], firm["reason"], firm["points"]) == ("firm", young, 100)
         assert (firm["owner_kind"], firm["owner"]) == ("unit", "ssh.service")
-        assert firm["requests"]["memory"] == firm["limits"]["memory"] == "230M"
-        assert firm["limits"]["cpu"] is None
+        assert (firm["requests"]["memory"], firm["lower"]["memory"]) == ("802M", "200M")
+        assert firm["limits"] == {"cpu": None, "memory": None}
+        assert firm["use"]["memory_p95"] == firm["use"]["memory_max"] == 200_000_000
+        assert 0 < firm["confidence"]["cpu"] < 0.02
         assert 200 <= int(firm["requests"]["cpu"].removesuffix("m")) <= 220
         assert await advice(brain, "?namespace=other") == []
 
@@ -113,3 +117,39 @@ async def test_admission_is_told_only_when_a_decision_would_be_another(tmp_path:
             assert answer.headers["ETag"] != tag
         async with brain.stranger.get(ADVICE) as answer:
             assert answer.status == 401
+
+
+async def test_a_manifest_gets_the_advice_on_what_it_stands_for(tmp_path: Path) -> None:
+    follow = {"resources": {"requests": {"cpu": {"advice": True}, "memory": {"advice": True}}}}
+
+    async def applied(brain: StandingBrain, document: object) -> Any:
+        async with brain.local.post("/api/v1/objects", json=document) as answer:
+            assert answer.status == 200, await answer.text()
+            return await answer.json()
+
+    def web(stands_for: str | None) -> dict[str, Any]:
+        made: dict[str, Any] = deployment("web")
+        if stands_for is not None:
+            made["metadata"]["annotations"] = {"nemutator.io/stands-for": stands_for}
+        return made
+
+    async with standing_brain(tmp_path / "data") as brain:
+        sized = policy("sized")
+        sized["spec"]["mutations"] = [follow]
+        await applied(brain, sized)
+        silent = await applied(brain, web("unit/ssh.service"))
+        assert "nothing was reported of the unit ssh.service yet" in silent["warnings"][0]
+        await post(brain, summed(1, 9, begun_at=time.time() - 3_600))
+        early = await applied(brain, web("unit/ssh.service"))
+        assert "no firm advice yet: 9 of 100 points" in early["warnings"][0]
+        await post(brain, summed(10, 91, begun_at=time.time() - 3_600))
+        found = await applied(brain, web("system.slice/unit/ssh.service"))
+        assert found["warnings"] == []
+        after = {edit["path"]: edit["after"] for edit in found["edits"]}
+        name = "containers[name=app].resources.requests"
+        assert after[f"{name}.memory"] == ["802M"]
+        assert 200 <= int(after[f"{name}.cpu"][0].removesuffix("m")) <= 210
+        unsaid = await applied(brain, web(None))
+        assert "annotate it with nemutator.io/stands-for" in unsaid["warnings"][0]
+        wrong = await applied(brain, web("pod/ssh"))
+        assert "expected [CONTAINER=][NAMESPACE/]KIND/NAME" in wrong["warnings"][0]

@@ -31,7 +31,7 @@ def item(**changed: Any) -> dict[str, Any]:
         "owner_kind": "Deployment",
         "owner": "web",
         "container": "app",
-        "strategy": "krr-simple",
+        "strategy": "nemutator",
         "state": "firm",
         "reason": "",
         "points": 120,
@@ -49,9 +49,9 @@ def advice(*items: dict[str, Any]) -> bytes:
 def test_firm_advice_is_an_amount_with_its_reason() -> None:
     advisor = whole(advisor_slices(advice(item())))
     cpu = advisor.advise(WEB, "app", "requests", "cpu")
-    assert cpu == RecommendedAmount(parse_quantity("70m"), "krr-simple, 120 points")
+    assert cpu == RecommendedAmount(parse_quantity("70m"), "nemutator, 120 points")
     memory = advisor.advise(WEB, "app", "limits", "memory")
-    assert memory == RecommendedAmount(parse_quantity("128M"), "krr-simple, 120 points")
+    assert memory == RecommendedAmount(parse_quantity("128M"), "nemutator, 120 points")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_firm_advice_is_an_amount_with_its_reason() -> None:
         ({"container": "side"}, "has not seen this container"),
         ({"namespace": "other"}, "has not seen this container"),
         ({"owner_kind": "StatefulSet"}, "has not seen this container"),
-        ({"requests": {}}, "krr-simple gives no requests of cpu"),
+        ({"requests": {}}, "nemutator gives no requests of cpu"),
         ({"requests": {"cpu": "much"}}, "the advice is not an amount"),
     ],
 )
@@ -77,7 +77,7 @@ def test_of_what_nobody_measures_there_is_no_advice() -> None:
     answer = whole(advisor_slices(advice(item()))).advise(
         WEB, "app", "requests", "ephemeral-storage"
     )
-    assert answer == NoAdvice("krr-simple gives no requests of ephemeral-storage")
+    assert answer == NoAdvice("nemutator gives no requests of ephemeral-storage")
 
 
 NAMES = st.text(string.ascii_lowercase, min_size=1, max_size=3)

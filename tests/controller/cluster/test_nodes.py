@@ -5,8 +5,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.wire import Pressure, Pressures
+from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Pressure, Pressures
+from nemutator_common.wire_columns import PackedReport, RecordHead
 from nemutator_controller.cluster.nodes import (
+    SILENT_S,
     Nodes,
     ReportedNode,
     UnreadableReportError,
@@ -115,3 +117,42 @@ def test_a_report_is_kept_small_and_comes_back_whole() -> None:
 def test_what_is_no_report_is_said_to_be_none(packed: bytes) -> None:
     with pytest.raises(UnreadableReportError):
         unpack(packed)
+
+
+def test_a_node_that_is_long_silent_makes_room_for_another_one() -> None:
+    nodes = Nodes(most=2)
+    see(nodes, 1, node="silent", now=NOW - SILENT_S)
+    see(nodes, 1, node="lives", now=NOW - SILENT_S + 1)
+    assert see(nodes, 1, node="new", now=NOW)
+    assert [node.name for node in nodes.all()] == ["lives", "new"]
+    assert not see(nodes, 1, node="one too many", now=NOW)
+
+
+def closed(snapshot: bytes) -> ReportedNode:
+    """The node of `busy_report`, whose agent has packed *snapshot* instead of it."""
+    nodes, report = Nodes(most=2), busy_report()
+    head = RecordHead(
+        taken_at=report.taken_at, machine=report.machine, workloads=3, processes=5, missing=1
+    )
+    light = replace(report, workloads=(), processes=(), missing=())
+    nodes.see("n1", "e1", Envelope(1, light), now=NOW, packed=PackedReport(head, snapshot))
+    [shown] = nodes.all()
+    return shown
+
+
+def test_a_snapshot_that_its_agent_packed_stays_closed_until_somebody_looks() -> None:
+    shown = closed(pack(busy_report()))
+    assert shown.packed == pack(busy_report())
+    assert shown.sums == sums_of(busy_report())
+    assert shown.report == busy_report()
+
+
+def test_of_a_bad_snapshot_the_node_says_why_it_has_none() -> None:
+    shown = closed(b"x").report
+    assert (shown.machine, shown.workloads) == (busy_report().machine, ())
+    assert "unreadable" in shown.missing[0].why
+
+
+def test_a_snapshot_that_grows_beyond_all_bounds_is_not_read() -> None:
+    with pytest.raises(UnreadableReportError, match="longer than"):
+        unpack(zlib.compress(b" " * (LARGEST_BATCH_BYTES + 1)))

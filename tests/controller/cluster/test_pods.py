@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 from nemutator_controller.cluster.pods import NoRunningPods, PodOwner, RunningPod
-from nemutator_controller.kube.objects import ContainerStatus, Object, Pod
+from nemutator_controller.kube.objects import ContainerStatus, Object, Owner, Pod
 
 from tests.fakes.pods import kube_object, owned, picture, pod
 
@@ -87,3 +87,57 @@ def test_the_owner_is_the_top_of_the_chain(
     seen: Pod, replica_sets: tuple[Object, ...], jobs: tuple[Object, ...], owner: PodOwner
 ) -> None:
     assert picture(seen, replica_sets=replica_sets, jobs=jobs).owner(seen) == owner
+
+
+def test_the_pods_of_a_workload_are_found_whichever_replica_set_made_them() -> None:
+    rollout = owned("Rollout", "web", "r1")
+    sets = (kube_object("web-abc", "rs1", rollout), kube_object("web-xyz", "rs2", rollout))
+    made = [
+        pod(name, uid=name, owners=owned("ReplicaSet", of, by))
+        for name, of, by in (
+            ("a", "web-abc", "rs1"),
+            ("b", "web-abc", "rs1"),
+            ("c", "web-xyz", "rs2"),
+            # Its ReplicaSet is not seen yet.
+            ("d", "new", "rs3"),
+            ("e", "new", "rs3"),
+        )
+    ]
+    others = pod("f", uid="f", owners=owned("StatefulSet", "db", "s1")), pod("g", uid="g")
+    seen = picture(*made, *others, replica_sets=sets)
+
+    def together(uid: str) -> set[str]:
+        found = seen.pod(uid)
+        assert found is not None
+        return {each.metadata.uid for each in seen.together(found)}
+
+    assert together("a") == together("c") == {"a", "b", "c"}
+    assert together("d") == {"d", "e"}
+    assert (together("f"), together("g")) == ({"f"}, {"g"})
+
+
+def test_a_namespace_is_held_by_the_nodes_of_its_pods() -> None:
+    seen = picture(pod(node="n1"))
+    assert seen.holding("shop") == frozenset({"n1"})
+    assert seen.holding("elsewhere") is None
+
+
+def at(created_pod: Pod, created: str) -> Pod:
+    metadata = msgspec.structs.replace(created_pod.metadata, creation_timestamp=created)
+    return msgspec.structs.replace(created_pod, metadata=metadata)
+
+
+def test_of_each_managers_pods_the_newest_stands_for_all() -> None:
+    other = owned("ReplicaSet", "db-abc", "rs2")
+    unmanaged = (Owner("Node", "n1", "n"),)
+    seen = picture(
+        at(pod("a", uid="u1", owners=DEPLOYED), "2026-01-01T00:00:00Z"),
+        at(pod("b", uid="u2", owners=DEPLOYED), "2026-01-03T00:00:00Z"),
+        at(pod("c", uid="u3", owners=DEPLOYED), "2026-01-02T00:00:00Z"),
+        pod("d", uid="u4", owners=other),
+        pod("e", uid="u5", owners=unmanaged),
+        pod("f", uid="u6", owners=unmanaged),
+        pod("g", uid="u7"),
+        pod("h", uid="u8"),
+    )
+    assert sorted(one.metadata.name for one in seen.newest()) == ["b", "d", "e", "f", "g", "h"]

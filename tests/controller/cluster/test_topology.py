@@ -62,6 +62,25 @@ def test_a_namespace_keeps_its_workloads_with_their_processes() -> None:
     assert paths(shown(Filter(namespace="/"))) == ["/"]
 
 
+@given(st.sampled_from(["/", "system.slice", "user.slice", "none"]))
+def test_a_namespace_shows_the_same_as_its_part_of_everything(namespace: str) -> None:
+    some, everything = shown(Filter(namespace=namespace)), shown(Filter())
+    assert some.namespaces == everything.namespaces
+    wanted = [one for one in everything.workloads if one["namespace"] == namespace]
+    assert some.workloads == wanted
+    kept = {one["path"] for one in wanted}
+    assert some.processes == [one for one in everything.processes if one.workload in kept]
+
+
+def test_a_node_is_opened_only_when_its_name_can_match() -> None:
+    assert Filter().admits_node("n1")
+    assert Filter(selector=parse_selector("kind=unit")).admits_node("n1")
+    assert Filter(selector=parse_selector("node=n1,kind=unit")).admits_node("n1")
+    for text in ("node=n2", "node!=n1", "node notin (n1)", "!node", "node,node in (n2,n3)"):
+        assert not Filter(selector=parse_selector(text)).admits_node("n1"), text
+        assert not paths(shown(Filter(selector=parse_selector(text)))), text
+
+
 @given(st.sets(st.sampled_from(["/", "system.slice", "a.service", "b"])))
 def test_a_selector_keeps_exactly_what_it_matches(names: set[str]) -> None:
     document = shown(Filter(selector=named(*names)))

@@ -241,3 +241,17 @@ async def test_the_queue_has_an_end() -> None:
     with pytest.raises(TooManyEvictionsError):
         await one.ask(*several)
     assert one.store.asked == {}
+
+
+async def test_who_takes_over_goes_on_from_what_is_stored_and_not_from_what_it_remembers() -> None:
+    a, b = evictable("a"), evictable("b", "db")
+    former = life(a, b)
+    await former.ask(a, b)
+    # Another one has led meanwhile.
+    row = former.store.rows["r1", "u-a"]
+    await former.store.save([row.then("cancelled", at=1, why="")])
+    await former.queue.resume()
+    async with former.running():
+        await former.check(5)
+    assert former.pods.evicted == ["b"]
+    assert former.state("a")[0] == "cancelled"

@@ -1,13 +1,15 @@
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from nemutator_common import names
 from nemutator_controller.following.changes import MetadataChange, change_of, restamped
+from nemutator_controller.following.live_policies import followed_by_what_runs
 from nemutator_controller.journal.reversal_steps import steps_back
 from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
-from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 from nemutator_controller.mutations.paths import WORKLOADS, PathError
 from nemutator_controller.mutations.stamps import Stamp, in_full, stamp_of, stamping
 from nemutator_controller.policies.plans import Situation
@@ -19,18 +21,29 @@ SUBJECT = pod_subject("shop", "web-1", "u-web-1")
 TEAM = "metadata.labels[team]"
 
 
+def _known(tokens: dict[str, str] | None) -> KnownTokens | None:
+    return None if tokens is None else KnownTokens(tokens)
+
+
 def change(
-    pod: Any, *, tokens: dict[str, str] | None = None, taken_back: str = "", **specs: Any
+    pod: Any,
+    *,
+    tokens: dict[str, str] | None = None,
+    unread: bool = False,
+    taken_back: str = "",
+    gone: Collection[str] = (),
+    **specs: Any,
 ) -> MetadataChange | None:
     kind = pod["kind"] if isinstance(pod.get("kind"), str) else "Pod"
     situation = Situation(
         subject=replace(SUBJECT, kind=kind, name="web" if kind != "Pod" else "web-1"),
         namespace_labels={},
-        tokens=None if tokens is None else KnownTokens(tokens),
+        tokens=KnownTokens({}, NOT_READ) if unread else _known(tokens),
         reversed=frozenset([taken_back] if taken_back else ()),
     )
-    names_of = {name for name, spec in specs.items() if spec.get("applyTo") == "live"}
-    return change_of(pod, situation, snapshot_of(specs).for_pods, names_of)
+    known = snapshot_of(specs)
+    names_of = followed_by_what_runs(dict.fromkeys(gone, 0.0), known)
+    return change_of(pod, situation, known.for_pods, names_of)
 
 
 def changed(pod: Any, **more: Any) -> MetadataChange:
@@ -74,6 +87,59 @@ def test_a_token_that_changes_reaches_what_it_stands_in() -> None:
     assert (second["metadata"]["annotations"]["color"], labels(second)) == ("red", {"team": "b"})
 
 
+def test_a_token_that_is_gone_takes_what_it_gave_with_it() -> None:
+    pod = running_pod(annotations={"color": "nemu_anno_value_color"}, labels={"team": "before"})
+    policy = live(team="nemu_label_value_team", nemu_label_key="x")
+    known = {
+        "nemu_anno_value_color": "blue",
+        "nemu_label_value_team": "a",
+        "nemu_label_key": "color",
+    }
+    first = followed(pod, tokens=known, team=policy)
+    assert labels(first) == {"team": "a", "color": "x"}
+    second = followed(first, tokens={}, team=policy)
+    # No placeholder is written into what runs.
+    assert second["metadata"] == pod["metadata"]
+
+
+def test_tokens_that_have_not_been_read_take_nothing_away() -> None:
+    policy = live(team="nemu_label_value_team")
+    first = followed(running_pod(), tokens={"nemu_label_value_team": "a"}, team=policy)
+    assert change(first, tokens=None, unread=True, team=policy) is None
+    # What needs no token does not wait for them.
+    assert changed(first, unread=True, team=live(team="b")).edits
+
+
+def test_what_a_deleted_policy_has_written_goes_back() -> None:
+    before = running_pod(labels={"team": "before"})
+    first = followed(before, team=live(team="a", tier="web"))
+    assert change(first) is None
+    last = followed(first, gone={"team"})
+    assert last["metadata"]["labels"] == before["metadata"]["labels"]
+    assert names.MUTATION not in last["metadata"].get("annotations", {})
+
+
+def test_what_somebody_else_has_written_of_a_deleted_policy_stays() -> None:
+    first = followed(running_pod(), team=live(team="a", tier="web", owner="ops"))
+    first["metadata"]["labels"]["tier"] = "theirs"
+    first["metadata"]["managedFields"] = [
+        {
+            "manager": "argocd",
+            "operation": "Apply",
+            "time": "2026-01-01T00:00:00Z",
+            "fieldsV1": {"f:metadata": {"f:labels": {"f:owner": {}}}},
+        }
+    ]
+    found = changed(first, gone={"team"})
+    assert [edit.path for edit in found.edits] == [TEAM]
+    assert set(found.left) == {"metadata.labels[tier]", "metadata.labels[owner]"}
+
+
+def test_a_policy_that_is_previewed_by_now_takes_nothing_back() -> None:
+    first = followed(running_pod(), team=live(team="a"))
+    assert change(first, team=live(team="b") | {"mode": "Preview"}) is None
+
+
 def test_only_metadata_is_written_and_only_of_live_policies() -> None:
     mutations = [{"labels": {"set": {"team": "a"}}}, {"tolerations": {"add": [{"key": "spot"}]}}]
     policy = {"applyTo": "live", "mode": "Apply", "mutations": mutations}
@@ -105,7 +171,7 @@ def test_what_was_taken_back_stays_so() -> None:
 
 
 def test_a_policy_that_is_previewed_writes_nothing() -> None:
-    assert changed(running_pod(), team=live(team="a") | {"mode": "Preview"}).edits == ()
+    assert change(running_pod(), team=live(team="a") | {"mode": "Preview"}) is None
 
 
 def test_a_stamp_says_all_that_we_have_changed_from_the_beginning() -> None:

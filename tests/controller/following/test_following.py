@@ -21,6 +21,7 @@ from tests.fakes.followed_pods import (
     CrowdOfPods,
     Json,
     MemoryFollowingJournal,
+    MemoryLivePolicies,
     MemoryRules,
     live,
     running_pod,
@@ -37,14 +38,21 @@ class Cluster:
         self.clock, self.meter = ManualClock(), MemoryMeter()
         self.pods, self.rules = CrowdOfPods(*pods, others=others), MemoryRules(**specs)
         self.journal = MemoryFollowingJournal()
-        ids = iter(range(1_000))
+        self.remembered = MemoryLivePolicies()
+        self.ids = iter(range(1_000))
+        self.per_minute = per_minute
+        self.restart()
+
+    def restart(self) -> None:
+        self.pods.fall_behind()
         self.live = LiveMetadata(
             self.pods,
             self.rules,
             self.journal,
+            self.remembered,
             process=fake_process(clock=self.clock, meter=self.meter),
-            fresh=lambda: f"d{next(ids)}",
-            per_minute=per_minute,
+            fresh=lambda: f"d{next(self.ids)}",
+            per_minute=self.per_minute,
         )
 
     @contextlib.asynccontextmanager
@@ -301,3 +309,76 @@ async def test_out_of_its_times_a_policy_says_nothing() -> None:
         assert one.pods.metadata()["labels"] == {"team": "a"}
         await one.check(60)
     assert not one.pods.metadata().get("labels")
+
+
+async def test_what_a_live_policy_has_written_goes_when_it_is_deleted() -> None:
+    all_of_them = [f"web-{number}" for number in range(10)]
+    one = Cluster(*map(running_pod, all_of_them), per_minute=60, team=live(team="a"))
+
+    def written() -> int:
+        return sum(bool(one.pods.metadata(name).get("labels")) for name in all_of_them)
+
+    async with one.running():
+        await one.check(9)
+        assert written() == 10
+        one.rules.say()
+        # Within the budget of all writes.
+        await one.check(3)
+        assert written() == 7
+        await one.check(7)
+    assert written() == 0
+    assert not any(one.pods.metadata(name).get("annotations") for name in all_of_them)
+    last = one.journal.decisions[-1]
+    assert (last.operation, [(edit.before, edit.after) for edit in last.edits]) == (
+        "LIVE",
+        [(("a",), ())],
+    )
+
+
+async def test_one_that_was_deleted_while_the_brain_was_away_goes_too() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    async with one.running():
+        await one.check(2)
+    one.rules.say()
+    one.restart()
+    async with one.running():
+        await one.check(3)
+    assert not one.pods.metadata().get("labels")
+
+
+async def test_nothing_is_written_for_a_policy_that_is_not_remembered_before() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    one.remembered.is_away = True
+    async with one.running():
+        await one.check(3)
+        assert "labels" not in one.pods.metadata()
+        one.remembered.is_away = False
+        await one.check()
+    assert one.pods.metadata()["labels"] == {"team": "a"}
+
+
+@pytest.mark.parametrize("changed", [{"mode": "Preview"}, {"applyTo": "pod"}, {"mode": "Later"}])
+async def test_what_it_has_written_stays_while_a_policy_is_there(changed: Json) -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    async with one.running():
+        await one.check(2)
+    one.rules.say(team=live(team="b") | changed)
+    one.restart()
+    async with one.running():
+        await one.check(3)
+    assert one.pods.metadata()["labels"] == {"team": "a"}
+
+
+async def test_a_brain_that_cannot_read_tokens_yet_takes_none_away() -> None:
+    one = Cluster(running_pod(), team=live(team="nemu_label_value_team"))
+    one.rules.know(nemu_label_value_team="a")
+    async with one.running():
+        await one.check(2)
+    one.rules.know_no_tokens_yet()
+    one.restart()
+    async with one.running():
+        await one.check(3)
+        assert one.pods.metadata()["labels"] == {"team": "a"}
+        one.rules.know(nemu_label_value_team="b")
+        await one.check(3)
+    assert one.pods.metadata()["labels"] == {"team": "b"}

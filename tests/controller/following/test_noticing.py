@@ -62,7 +62,12 @@ async def test_a_pod_that_was_missed_is_told_of_once_and_listed_as_long_as_it_ru
         assert one.pods.notes == [
             "admission has not seen this pod: it runs without the policies team"
         ]
-        assert [str(each.pod) for each in one.listed.values()] == ["shop/web-1"]
+        [listed] = one.listed.values()
+        assert (str(listed.pod), listed.result, listed.noticed_at > NOW) == (
+            "shop/web-1",
+            "told",
+            True,
+        )
         # Kubelet writes its status.
         one.pods.put(made())
         await one.check(3)
@@ -147,11 +152,13 @@ async def test_a_policy_may_want_what_was_missed_evicted_and_its_next_pod_not_to
         await one.check(3)
         assert one.evictions.asked == ["shop/web-1", "shop/web-2"]
         assert one.meter.value(names.MISSED, result="evicted") == 2
+        assert {each.result for each in one.listed.values()} == {"evicted"}
         # Admission is down still.
         one.pods.put(made("web-3", at=one.clock.now()))
         await one.check(3)
         assert one.evictions.asked == ["shop/web-1", "shop/web-2"]
         assert one.meter.value(names.MISSED, result="told") == 1
+        assert [each.result for each in one.listed.values()][2:] == ["told"]
         await one.clock.advance(AGAIN_S)
         one.pods.put(made("web-4", at=one.clock.now() - 1))
         await one.check(3)

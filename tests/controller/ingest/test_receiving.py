@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 import pytest
 from nemutator_common import names
+from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.wire import Ack, StreamBatch
+from nemutator_common.wire_columns import COLUMNS_FORM
 from nemutator_controller.access.callers import LOCAL, Caller
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
+from nemutator_controller.ingest.columns import ColumnBatch, decode_columns
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
@@ -12,8 +17,10 @@ from nemutator_controller.ingest.receiving import (
     TooManyNodesError,
 )
 from nemutator_controller.ingest.report_pace import COUNT_AGAIN_S, ReportPace
+from nemutator_controller.ingest.series_tables import SeriesTables, UnknownSeriesError
 
-from tests.fakes.batches import NOW, batch
+from tests.controller.ingest.test_usage_points import summary as usage
+from tests.fakes.batches import NOW, batch, busy_report
 from tests.fakes.brain_stores import MemoryReports, MemoryStreams
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -30,12 +37,14 @@ class Brain:
         self.clock = ManualClock(NOW)
         process = fake_process(clock=self.clock, meter=self.meter)
         pace = ReportPace(self.nodes, reports_per_s=2, meter=self.meter)
-        self.receiver = Receiver(self.store, self.nodes, pace, process)
+        self.receiver = Receiver(
+            self.store, self.nodes, pace, SeriesTables(most_nodes=most), process
+        )
 
 
 async def test_a_batch_is_acknowledged_counted_and_shown() -> None:
     brain = Brain()
-    assert await brain.receiver.receive(batch((1, 2)), ANYBODY) == Ack("e1", 2)
+    assert await brain.receiver.receive(batch((1, 2)), ANYBODY) == Ack("e1", 2, form=COLUMNS_FORM)
     assert brain.meter.value(names.REPORTS_STORED) == 2
     assert [node.seq for node in brain.nodes.all()] == [2]
 
@@ -43,7 +52,9 @@ async def test_a_batch_is_acknowledged_counted_and_shown() -> None:
 async def test_what_is_sent_again_is_acknowledged_and_counted_but_not_stored_twice() -> None:
     brain = Brain()
     await brain.receiver.receive(batch((1, 2)), ANYBODY)
-    assert await brain.receiver.receive(batch((1, 2, 3)), ANYBODY) == Ack("e1", 3)
+    assert await brain.receiver.receive(batch((1, 2, 3)), ANYBODY) == Ack(
+        "e1", 3, form=COLUMNS_FORM
+    )
     assert len(brain.store.points["n1"]) == 3
     assert brain.meter.value(names.REPORTS_REPEATED) == 2
 
@@ -81,7 +92,7 @@ async def test_a_full_disk_stops_the_acks_and_not_the_picture() -> None:
         await brain.receiver.receive(batch((1,)), ANYBODY)
     assert [node.seq for node in brain.nodes.all()] == [1]
     brain.store.broken = None
-    assert await brain.receiver.receive(batch((1,)), ANYBODY) == Ack("e1", 1)
+    assert await brain.receiver.receive(batch((1,)), ANYBODY) == Ack("e1", 1, form=COLUMNS_FORM)
 
 
 async def test_a_caller_speaks_for_its_own_node_only() -> None:
@@ -97,19 +108,59 @@ async def test_more_nodes_than_fit_are_refused_and_known_ones_go_on() -> None:
     await brain.receiver.receive(batch((1,), node="n1"), ANYBODY)
     with pytest.raises(TooManyNodesError):
         await brain.receiver.receive(batch((1,), node="n2"), ANYBODY)
-    assert await brain.receiver.receive(batch((2,), node="n1"), ANYBODY) == Ack("e1", 2)
+    assert await brain.receiver.receive(batch((2,), node="n1"), ANYBODY) == Ack(
+        "e1", 2, form=COLUMNS_FORM
+    )
 
 
 async def test_an_agent_that_asks_learns_what_is_stored() -> None:
     brain = Brain()
-    assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 0)
+    assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 0, form=COLUMNS_FORM)
     await brain.receiver.receive(batch((1, 2)), ANYBODY)
-    assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 2)
-    assert await brain.receiver.acknowledged("n1", "e2", ANYBODY) == Ack("e2", 0)
+    assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 2, form=COLUMNS_FORM)
+    assert await brain.receiver.acknowledged("n1", "e2", ANYBODY) == Ack("e2", 0, form=COLUMNS_FORM)
 
 
 def records(first: int = 1, count: int = 2, *, writer: str = "n1") -> StreamBatch:
     return StreamBatch(writer, "e1", first, tuple({"n": first + i} for i in range(count)))
+
+
+def columns_of(form: ReportColumns, seq: int, path: str) -> ColumnBatch:
+    one = replace(busy_report(), summaries=(usage(path),))
+    return decode_columns(form.encode("n1", "e1", [(seq, form.record(one))]))
+
+
+async def test_columns_are_stored_and_shown_and_their_series_named_once() -> None:
+    brain, form = Brain(), ReportColumns()
+    form.acknowledged(Ack("e1", 0, form=COLUMNS_FORM))
+    for seq, path, named in ((1, "/a", 1), (2, "/a", 1), (3, "/b", 2)):
+        ack = await brain.receiver.receive(columns_of(form, seq, path), ANYBODY)
+        assert ack == Ack("e1", seq, form=COLUMNS_FORM, naming=1, named=named)
+        assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == ack
+        form.acknowledged(ack)
+    [shown] = brain.nodes.all()
+    assert (shown.seq, shown.report) == (3, busy_report())
+    assert shown.sums.processes == len(busy_report().processes)
+
+
+async def test_a_brain_that_was_restarted_asks_for_the_names_and_stores_nothing_without() -> None:
+    brain, form = Brain(), ReportColumns()
+    form.acknowledged(Ack("e1", 5, form=COLUMNS_FORM))
+    form.record(replace(busy_report(), summaries=(usage("/a"),)))
+    form.acknowledged(Ack("e1", 5, form=COLUMNS_FORM, naming=1, named=1))
+    with pytest.raises(UnknownSeriesError):
+        await brain.receiver.receive(columns_of(form, 6, "/a"), ANYBODY)
+    assert brain.store.points == {}
+    form.acknowledged(await brain.receiver.acknowledged("n1", "e1", ANYBODY))
+    assert (await brain.receiver.receive(columns_of(form, 6, "/a"), ANYBODY)).named == 1
+
+
+async def test_points_of_a_series_beyond_its_names_are_refused() -> None:
+    brain, form = Brain(), ReportColumns()
+    form.acknowledged(Ack("e1", 0, form=COLUMNS_FORM))
+    batch = replace(columns_of(form, 1, "/a"), names=())
+    with pytest.raises(UnknownSeriesError):
+        await brain.receiver.receive(batch, ANYBODY)
 
 
 class StreamBrain:

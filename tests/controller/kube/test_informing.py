@@ -50,7 +50,9 @@ class Played:
 
 @contextlib.asynccontextmanager
 async def played(
-    *script: Said | Iterable[Said], pace: InformerPace | None = None
+    *script: Said | Iterable[Said],
+    pace: InformerPace | None = None,
+    may_be_absent: bool = False,
 ) -> AsyncIterator[Played]:
     """The informer after the whole *script*, waiting for more."""
     transport, clock, meter = ScriptedTransport(*script), EagerClock(), MemoryMeter()
@@ -60,6 +62,7 @@ async def played(
         process=fake_process(clock=clock, meter=meter),
         indexes={"node": by_node},
         pace=pace,
+        may_be_absent=may_be_absent,
     )
     async with asyncio.TaskGroup() as group:
         task = group.create_task(informer.run())
@@ -287,6 +290,25 @@ async def test_what_cannot_be_listed_is_a_named_problem_and_never_empty(
         with pytest.raises(NotSyncedError, match="list pods in all namespaces: no"):
             it.informer.snapshot()
         assert sum(it.clock.slept) > 100
+
+
+NOT_SERVED = UnknownResourceError("watch pods", "the server does not serve this API")
+
+
+async def test_a_resource_that_may_be_absent_is_empty_until_it_is_served() -> None:
+    async with played(NOT_SERVED, NOT_SERVED, synced(), CUT, may_be_absent=True) as it:
+        assert it.names == {"a", "b"}
+        # It is looked for seldom, and nobody is told of a failure.
+        assert [each >= 300 for each in it.clock.slept[:2]] == [True, True]
+        assert it.informer.problem is not None
+    async with played(NOT_SERVED, may_be_absent=True) as it:
+        assert it.names == set()
+        assert it.informer.problem is None
+
+
+async def test_a_resource_that_is_not_served_any_more_is_gone() -> None:
+    async with played(synced(), GONE, NOT_SERVED, may_be_absent=True) as it:
+        assert it.names == set()
 
 
 async def test_an_answer_that_is_no_list_is_a_problem() -> None:

@@ -29,6 +29,17 @@ async def test_an_access_review_asks_for_one_wish() -> None:
     assert sent == {"verb": "get", "version": "v1", "resource": "pods", "namespace": "team"}
 
 
+async def test_signing_keys_are_read_from_the_server_itself() -> None:
+    transport = ScriptedTransport(b'{"issuer":"i","jwks_uri":"https://elsewhere/keys"}', b"keys")
+    published = await Reviewer(transport).signing_keys()
+    assert published.discovery.startswith(b'{"issuer"')
+    assert published.keys == b"keys"
+    asked = [(call.verb, call.path) for call in transport.calls]
+    assert asked == [("get", "/.well-known/openid-configuration"), ("get", "/openid/v1/jwks")]
+    # The server answers 406 to whoever takes nothing but plain JSON.
+    assert "application/jwk-set+json" in transport.calls[1].accept
+
+
 @pytest.mark.parametrize("answer", [b"{}", b"[]", b"x", b'{"status":{"allowed":"yes"}}'])
 async def test_nobody_is_believed_without_a_verdict(answer: bytes) -> None:
     reviewer = Reviewer(ScriptedTransport(answer))

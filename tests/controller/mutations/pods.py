@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.known_tokens import Why
 from nemutator_controller.mutations.paths import (
     TEMPLATES,
     FieldStep,
@@ -14,6 +15,7 @@ from nemutator_controller.mutations.paths import (
     annotation,
     label,
 )
+from nemutator_controller.policies.plans import MutationPlan
 
 Json = Any
 
@@ -160,3 +162,8 @@ def pruned(value: Json) -> Json:
             if (kept := pruned(inner)) is not None and kept not in ({}, [])
         }
     return [pruned(inner) for inner in value] if isinstance(value, list) else value
+
+
+def whys(planned: MutationPlan) -> tuple[Why, ...]:
+    """Of each placeholder that stays, why."""
+    return tuple(each.why for each in planned.unresolved)

@@ -11,7 +11,7 @@ from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 
-from tests.controller.mutations.pods import Json, pruned
+from tests.controller.mutations.pods import Json, pruned, whys
 
 REFERENCE = "secret/shop/db#password"
 OTHER = "secret/shop/db#user"
@@ -51,7 +51,7 @@ def test_a_reference_is_declared_and_the_variable_leaves_the_spec() -> None:
     assert result["metadata"]["annotations"] == {DECLARED: REFERENCE}
     attributes = result["spec"]["volumes"][0]["csi"]["volumeAttributes"]
     assert attributes["env.DB"] == REFERENCE
-    assert planned.unresolved == ()
+    assert whys(planned) == ()
     assert plan(result, SITUATION, []).edits == ()
     back = apply_edits(result, reversed_edits(planned.edits), "Pod")
     # A variable that comes back goes last.
@@ -72,7 +72,7 @@ def test_two_containers_can_share_one_reference() -> None:
 def test_in_a_pod_that_is_not_injected_it_stays(changed: Any) -> None:
     manifest = pod(container(DB="nemu_env_db"))
     planned = plan(manifest, replace(SITUATION, **changed), [])
-    assert (planned.edits, planned.unresolved) == ((), ("not_injected",))
+    assert (planned.edits, whys(planned)) == ((), ("not_injected",))
 
 
 def variables(planned: MutationPlan, manifest: Json) -> dict[str, list[str]]:
@@ -87,7 +87,7 @@ def test_in_a_container_without_a_command_it_stays() -> None:
     manifest = pod(container("a", DB="nemu_env_db"), container("b", None, DB="nemu_env_db"))
     planned = plan(manifest, SITUATION, [])
     assert variables(planned, manifest) == {"a": [], "b": ["DB"]}
-    assert planned.unresolved == ("not_injected",)
+    assert whys(planned) == ("not_injected",)
 
 
 @pytest.mark.parametrize("own", ["plain", "nemu_env_user"])
@@ -95,7 +95,7 @@ def test_a_variable_of_another_container_is_not_replaced_by_it(own: str) -> None
     manifest = pod(container("a", DB="nemu_env_db"), container("b", DB=own))
     planned = plan(manifest, SITUATION, [])
     assert variables(planned, manifest) == {"a": ["DB"], "b": ["DB"]}
-    assert set(planned.unresolved) == {"unfit"}
+    assert set(whys(planned)) == {"unfit"}
     assert DECLARED not in made(manifest, planned)["metadata"]["annotations"]
 
 
@@ -104,7 +104,7 @@ def test_what_the_pod_declares_itself_counts() -> None:
     assert variables(plan(same, SITUATION, []), same) == {"app": []}
     other = pod(container(DB="nemu_env_db"), **{"env.DB": OTHER})
     planned = plan(other, SITUATION, [])
-    assert (variables(planned, other), planned.unresolved) == ({"app": ["DB"]}, ("unfit",))
+    assert (variables(planned, other), whys(planned)) == ({"app": ["DB"]}, ("unfit",))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_the_pod_declares_itself_counts() -> None:
 def test_what_is_no_reference_never_reaches_a_pod(token: str, why: str) -> None:
     manifest = pod(container(DB=token))
     planned = plan(manifest, SITUATION, [])
-    assert planned.unresolved == (why,)
+    assert whys(planned) == (why,)
     assert variables(planned, manifest) == {"app": ["DB"]}
     assert "clear text" not in str((planned.edits, planned.warnings))
 
@@ -122,7 +122,7 @@ def test_what_was_taken_back_stays() -> None:
     manifest = pod(container(DB="nemu_env_db"))
     for path in (f"metadata.annotations[{DECLARED}]", "containers[name=app].env[name=DB]"):
         planned = plan(manifest, replace(SITUATION, reversed=frozenset({path})), [])
-        assert planned.unresolved == ("kept",)
+        assert whys(planned) == ("kept",)
         assert variables(planned, manifest) == {"app": ["DB"]}
 
 
@@ -137,4 +137,4 @@ def test_a_volume_that_somebody_has_written_must_declare_it() -> None:
     manifest = pod(container(DB="nemu_env_db"))
     manifest["spec"]["volumes"] = [{"name": "s", "csi": {"driver": "agent.nemutator.io"}}]
     planned = plan(manifest, SITUATION, [])
-    assert planned.unresolved == ("not_injected",)
+    assert whys(planned) == ("not_injected",)

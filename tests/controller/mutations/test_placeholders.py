@@ -13,7 +13,7 @@ from nemutator_controller.mutations.stamps import merged, stamp_of, stamping, wr
 from nemutator_controller.policies.model import Policy, policy_of
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 
-from tests.controller.mutations.pods import Json, manifests, pruned
+from tests.controller.mutations.pods import Json, manifests, pruned, whys
 
 TOKENS = {
     "nemu_label_team": "team",
@@ -67,7 +67,7 @@ def test_each_place_gets_the_value_of_its_key() -> None:
     assert result["metadata"]["labels"] == {"app": "web", "team": "shop"}
     assert result["metadata"]["annotations"] == {"example.com/owner": "Ada Lovelace"}
     assert variables(result) == {"URL": "http://db:5432/", "PLAIN": "x"}
-    assert (planned.warnings, planned.unresolved) == ((), ())
+    assert (planned.warnings, whys(planned)) == ((), ())
     assert {each.policy for each in planned.edits} == {"tokens"}
     assert {each.verb for each in planned.edits} == {"labels", "annotations", "env"}
 
@@ -106,7 +106,7 @@ def test_what_does_not_fit_stays_with_its_reason(
     labels: Json, annotations: Json, env: Json, why: str, reason: str
 ) -> None:
     planned = plan(pod(labels, annotations, env), situation(), [])
-    assert (planned.edits, planned.unresolved) == ((), (why,))
+    assert (planned.edits, whys(planned)) == ((), (why,))
     [warning] = planned.warnings
     assert "stays as it is: " in warning
     assert reason in warning
@@ -122,19 +122,19 @@ def test_a_variable_that_is_there_twice_stays() -> None:
     manifest = pod()
     manifest["spec"]["containers"][0]["env"] = [{"name": "A", "value": "nemu_url"}] * 2
     planned = plan(manifest, situation(), [])
-    assert (planned.edits, planned.unresolved) == ((), ("unfit", "unfit"))
+    assert (planned.edits, whys(planned)) == ((), ("unfit", "unfit"))
 
 
 def test_labels_by_which_a_workload_may_find_its_pods_stay() -> None:
     manifest = pod({"nemu_label_team": "x", "team": "nemu_label_value_team"}, {"a": "b"})
     planned = plan(manifest, situation(owner="web"), [])
-    assert (planned.edits, planned.unresolved) == ((), ("kept", "kept"))
+    assert (planned.edits, whys(planned)) == ((), ("kept", "kept"))
     template = pod({"app": "nemu_label_value_team", "team": "nemu_label_value_team"})
     selector = {"matchLabels": {"app": "nemu_label_value_team"}}
     deployment = {"metadata": {}, "spec": {"selector": selector, "template": template}}
     planned = plan(deployment, situation("Deployment"), [])
     assert [each.path for each in planned.edits] == ["metadata.labels[team]"]
-    assert planned.unresolved == ("kept",)
+    assert whys(planned) == ("kept",)
 
 
 def test_a_policy_can_add_a_label_with_a_placeholder_to_pods_of_a_workload() -> None:

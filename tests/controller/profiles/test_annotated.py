@@ -40,10 +40,12 @@ class Bench:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(self.annotated.run())
+            bodies = (self.annotated.ask, self.annotated.write)
+            tasks = [group.create_task(body()) for body in bodies]
             await self.clock.until_sleeping(SLEEPERS)
             yield
-            task.cancel()
+            for task in tasks:
+                task.cancel()
 
     async def annotate(self, wanted: str, result: str | None = None) -> None:
         self.pods.put(AnnotatedPod(POD, "n1", wanted, result))

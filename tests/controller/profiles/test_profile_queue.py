@@ -78,6 +78,21 @@ async def test_a_waiting_agent_is_answered_at_once() -> None:
         assert [one.id for one in await waiting] == [profile(1).id]
 
 
+async def test_work_for_a_node_wakes_nobody_who_waits_for_another() -> None:
+    bench = Bench()
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        other = group.create_task(bench.desk.take("n2", 20.0))
+        gone = group.create_task(bench.desk.take("n1", 20.0))
+        stays = group.create_task(bench.desk.take("n1", 20.0))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await bench.desk.ask(profile(1))
+        assert await stays == (profile(1).request,)
+        assert not other.done()
+        await bench.desk.ask(profile(2, node="n2"))
+        assert await other == (profile(2, node="n2").request,)
+
+
 async def test_without_work_the_answer_is_empty_after_the_wait() -> None:
     bench = Bench()
     await bench.desk.ask(profile(1, node="n2"))
@@ -279,3 +294,43 @@ async def test_a_store_that_fails_does_not_end_the_tidying() -> None:
         bench.store.broken = None
         await bench.clock.advance(EVERY_S)
     assert bench.heard[-1] == ("1", "lost")
+
+
+def two_of_one_store() -> tuple[Bench, Bench]:
+    store = MemoryProfiles()
+    both = Bench(store), Bench(store)
+    for bench in both:
+        bench.desk.shared = True
+    return both
+
+
+async def test_what_is_asked_of_one_brain_is_taken_from_another_and_ends_at_both() -> None:
+    first, second = two_of_one_store()
+    await first.desk.ask(profile(1))
+    await second.desk.tidy()
+    [request] = await second.desk.take("n1", 0.0)
+    assert request == profile(1).request
+    await second.desk.tidy()
+    # Nobody has asked the first one for work, and it does not give the profile up.
+    await first.clock.advance(NOT_TAKEN_S + 1)
+    await first.desk.tidy()
+    await second.desk.report(outcome(profile(1), "running"))
+    await first.desk.tidy()
+    await second.desk.report(outcome(profile(1), "done"))
+    await first.clock.advance(NOT_ENDED_S + NOT_TAKEN_S + 100)
+    await first.desk.tidy()
+    found = await first.desk.find(profile(1).id)
+    assert found is not None
+    assert found.state == "done"
+    assert first.heard == [("1", "asked")]
+    assert second.heard == [("1", "asked"), ("1", "running"), ("1", "done")]
+
+
+async def test_one_of_two_that_hears_of_the_end_first_is_believed_by_the_other() -> None:
+    first, second = two_of_one_store()
+    await first.desk.ask(profile(1))
+    await second.desk.tidy()
+    await second.desk.report(outcome(profile(1), "done"))
+    assert await first.desk.take("n2", 0.0) == ()
+    await first.desk.tidy()
+    assert await first.desk.take("n1", 0.0) == ()

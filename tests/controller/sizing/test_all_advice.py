@@ -7,7 +7,7 @@ from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.usages import Usages
 
 from tests.controller.sizing.test_usages import NOW, key, summary
-from tests.fakes.sizing import NOTHING_GROWS, FixedRequests
+from tests.fakes.sizing import NOTHING_GROWS, FixedRequests, learn
 
 CLOCK = SystemClock()
 NOBODY = FixedRequests({})
@@ -17,7 +17,7 @@ OTHER = ContainerKey("other", "Deployment", "a", "app")
 def usages(*keys: ContainerKey, points: int = 9) -> Usages:
     made = Usages(most=2_000)
     for n in range(points):
-        made.learn([(one, summary(NOW + n)) for one in keys], now=NOW)
+        learn(made, [(one, summary(NOW + n)) for one in keys], now=NOW)
     return made
 
 
@@ -49,9 +49,9 @@ async def test_of_many_none_is_missing_and_others_get_their_turn_meanwhile() -> 
 async def test_its_tag_changes_with_a_decision_and_not_with_a_point() -> None:
     known = usages(key())
     tag = (await gather_advice(known, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag
-    known.learn([(key(), summary())], now=NOW)
+    learn(known, [(key(), summary())], now=NOW)
     assert (await gather_advice(known, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag == tag
-    known.learn([(key(), summary(time.time(), memory_bytes=10**9))], now=NOW)
+    learn(known, [(key(), summary(time.time(), memory_bytes=10**9))], now=NOW)
     assert (await gather_advice(known, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag != tag
     assert (await gather_advice(usages(), NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag not in (
         "",

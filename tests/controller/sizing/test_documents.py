@@ -8,7 +8,7 @@ from nemutator_controller.sizing.documents import (
     is_listed,
 )
 from nemutator_controller.sizing.keys import ContainerKey, Requested
-from nemutator_controller.sizing.usages import KnownUsage
+from nemutator_controller.sizing.known_usage import KnownUsage
 
 from tests.fakes.sizing import NOTHING_GROWS, GrowingContainers
 
@@ -24,23 +24,34 @@ SEEN = KnownUsage(
     memory_p95=200_000_000,
     memory_max=200_000_000,
 )
+OLD = replace(SEEN, points=14 * 5_760, span_s=14 * 86_400.0)
 FEW = replace(SEEN, key=ContainerKey("other", "unit", "ssh.service", "-"), points=3)
 
 
 def test_advice_stands_beside_what_is_requested_now() -> None:
     asked = {SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)}
     [advice] = advice_list([SEEN], asked, NOTHING_GROWS, now=NOW)
-    assert (advice.state, advice.strategy, advice.reason) == ("firm", "krr-simple", "")
+    young = "no limit of memory before a day: 25 min of data"
+    assert (advice.state, advice.strategy, advice.reason) == ("firm", "nemutator", young)
     assert (advice.requests_now.cpu, advice.requests_now.memory) == ("500m", "1073741824")
-    assert (advice.requests.cpu, advice.requests.memory) == ("200m", "230M")
-    assert (advice.limits.cpu, advice.limits.memory) == (None, "230M")
+    assert (advice.requests.cpu, advice.requests.memory) == ("200m", "802M")
+    assert (advice.limits.cpu, advice.limits.memory) == (None, None)
+    assert (advice.lower.cpu, advice.lower.memory) == ("100m", "200M")
+    assert (advice.confidence.cpu, advice.confidence.memory) == (0.017, 0.017)
     assert advice.span_s == 1500.0
 
 
+def test_after_a_day_memory_is_limited_to_what_is_requested() -> None:
+    [advice] = advice_list([OLD], {}, NOTHING_GROWS, now=NOW)
+    assert (advice.requests.memory, advice.limits.memory, advice.reason) == ("236M", "236M", "")
+    assert (advice.upper.cpu, advice.upper.memory) == ("215m", "253M")
+
+
 def test_memory_that_grows_is_not_paid_for() -> None:
-    [advice] = advice_list([SEEN], {}, GrowingContainers([SEEN.key]), now=NOW)
+    [advice] = advice_list([OLD], {}, GrowingContainers([OLD.key]), now=NOW)
     assert (advice.requests.cpu, advice.requests.memory) == ("200m", None)
     assert advice.limits.memory is None
+    assert (advice.lower.memory, advice.upper.memory, advice.confidence.memory) == (None, None, 0.0)
     assert advice.reason == "this memory grows: see ageing"
 
 
@@ -54,7 +65,7 @@ def test_without_enough_points_there_are_only_reasons() -> None:
 
 
 def test_a_sum_of_processes_is_called_one() -> None:
-    program = replace(SEEN, key=ContainerKey("vm", "program", "shop", "-"))
+    program = replace(OLD, key=ContainerKey("vm", "program", "shop", "-"))
     firm, few = advice_list([program, replace(program, points=9)], {}, NOTHING_GROWS, now=NOW)
     assert firm.reason == "a sum of processes"
     assert few.reason.endswith("; a sum of processes")
@@ -64,7 +75,7 @@ def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
     def of(seen: KnownUsage) -> object:
         return essence(advice_list([seen], {}, NOTHING_GROWS, now=NOW))
 
-    assert of(SEEN) == of(replace(SEEN, points=200, span_s=9999.0, last_at=8.0))
+    assert of(SEEN) == of(replace(SEEN, points=200, span_s=3_000.0, last_at=8.0))
     assert of(SEEN) != of(replace(SEEN, cpu_p95=0.3))
     assert of(SEEN) != of(replace(SEEN, points=99))
 
@@ -77,10 +88,17 @@ def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
     assert is_listed(value, now=later)
 
 
+def test_programs_that_live_for_seconds_are_not_listed() -> None:
+    shell = replace(FEW, key=ContainerKey("vm", "program", "sh", "-"), span_s=30.0)
+    passing, staying = advice_list([shell, replace(shell, span_s=75.0)], {}, NOTHING_GROWS, now=NOW)
+    assert not is_listed(passing, now=NOW)
+    assert is_listed(staying, now=NOW)
+
+
 def test_admission_gets_what_it_decides_by() -> None:
     [advice] = advice_list([SEEN], {}, NOTHING_GROWS, now=NOW)
     sent = for_admission(advice)
     whose = (sent.namespace, sent.owner_kind, sent.owner, sent.container)
     assert whose == ("shop", "Deployment", "cart", "app")
-    assert (sent.state, sent.strategy, sent.points) == ("firm", "krr-simple", 100)
+    assert (sent.state, sent.strategy, sent.points) == ("firm", "nemutator", 100)
     assert (sent.requests, sent.limits) == (advice.requests, advice.limits)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.sizing.buckets import CPU
+from nemutator_controller.sizing.buckets import VPA_CPU as CPU
 from nemutator_controller.sizing.histograms import EPSILON, FAINT, HALF_LIFE_S, Histograms
 
 NOW = 1_700_000_000.0

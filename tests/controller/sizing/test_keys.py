@@ -1,19 +1,10 @@
 import pytest
-from nemutator_common.wire import Summary
-from nemutator_controller.sizing.keys import ByPath, ContainerKey
+from nemutator_controller.ingest.usage_points import Series
+from nemutator_controller.sizing.keys import ByPath, ContainerKey, replicas
 
 
-def summary(path: str, container_id: str | None = None, program: str | None = None) -> Summary:
-    return Summary(
-        path=path,
-        pod_uid=None,
-        container_id=container_id,
-        program=program,
-        from_at=0.0,
-        to_at=15.0,
-        cpu_cores=0.0,
-        memory_bytes=0,
-    )
+def series(path: str, container_id: str | None = None, program: str | None = None) -> Series:
+    return Series(path, None, container_id, program)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +24,7 @@ def summary(path: str, container_id: str | None = None, program: str | None = No
 def test_off_clusters_a_path_says_whose_use_it_is(
     path: str, container_id: str | None, key: ContainerKey | None
 ) -> None:
-    assert ByPath().of("n1", summary(path, container_id)) == key
+    assert ByPath().of("n1", series(path, container_id)) == key
 
 
 @pytest.mark.parametrize(
@@ -47,4 +38,20 @@ def test_off_clusters_a_path_says_whose_use_it_is(
 def test_where_no_group_counts_a_program_is_the_owner(
     path: str, program: str, key: ContainerKey
 ) -> None:
-    assert ByPath().of("n1", summary(path, program=program)) == key
+    assert ByPath().of("n1", series(path, program=program)) == key
+
+
+def test_replicas_are_pods_and_elsewhere_groups_on_their_machines() -> None:
+    find = replicas(ByPath().of)
+
+    def number(node: str, path: str, *, pod_uid: str | None = None) -> int:
+        found = find(node, Series(path, pod_uid, None, None))
+        assert found is not None
+        return found.number
+
+    assert number("n1", "/s/a") != number("n2", "/s/a")
+    assert number("n1", "/s/a") != number("n1", "/t/a")
+    # A container that starts again has another path.
+    assert number("n1", "/s/a", pod_uid="u") == number("n1", "/s/b", pod_uid="u")
+    assert find("n1", Series("/", None, None, None)) is None
+    assert number("n1", "/s/\udcff") > 0

@@ -1,14 +1,25 @@
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.sizing.keys import ContainerKey
-from nemutator_controller.sizing.recommendation import NotYet, Recommendation, recommend
-from nemutator_controller.sizing.usages import KnownUsage, Usages
+from nemutator_controller.sizing.known_usage import Knobs, KnownUsage
+from nemutator_controller.sizing.recommendation import (
+    FIRM_POINTS,
+    MARGINS,
+    BoundedAmount,
+    NotYet,
+    Recommendation,
+    memory_margin,
+    recommend,
+)
+from nemutator_controller.sizing.usages import Usages
 
 from tests.controller.sizing.test_usages import NOW, key, summary
+from tests.fakes.sizing import learn
 
 SEEN = KnownUsage(
     key=ContainerKey("shop", "Deployment", "cart", "app"),
@@ -23,10 +34,113 @@ SEEN = KnownUsage(
 )
 
 
-def test_with_a_hundred_points_advice_is_firm() -> None:
-    assert recommend(SEEN, now=0.0) == Recommendation(
-        "firm", cpu_millis=200, memory_mb=230, reason=""
+DAY_S = 86_400.0
+OLD = replace(SEEN, points=14 * 5_760, span_s=14 * DAY_S)
+"""Two weeks of it."""
+
+
+def given_for(seen: KnownUsage) -> Recommendation:
+    found = recommend(seen, now=seen.last_at)
+    assert isinstance(found, Recommendation)
+    return found
+
+
+def test_after_two_weeks_it_is_firm_in_all() -> None:
+    known = round(14 / 15, 3)
+    assert recommend(OLD, now=0.0) == Recommendation(
+        state="firm",
+        cpu_millis=BoundedAmount(value=200, lower=100, upper=215, confidence=known),
+        memory_mb=BoundedAmount(value=236, lower=200, upper=253, confidence=known),
+        limits_memory=True,
+        reason="",
     )
+
+
+def test_with_a_hundred_points_it_is_firm_and_sets_no_limit_of_memory() -> None:
+    advised = given_for(SEEN)
+    assert (advised.state, advised.limits_memory) == ("firm", False)
+    assert advised.reason == "no limit of memory before a day: 25 min of data"
+    assert advised.memory_mb.value == 802
+
+
+@pytest.mark.parametrize(
+    ("observed_s", "margin"), [(1_500, 4.0), (DAY_S, 1.56), (14 * DAY_S, 1.18), (90 * DAY_S, 1.18)]
+)
+def test_the_margin_is_what_limits_of_that_age_needed(observed_s: float, margin: float) -> None:
+    assert memory_margin(observed_s, buffer=18.0) == pytest.approx(margin, abs=0.01)
+
+
+def test_the_more_is_known_the_less_is_added() -> None:
+    assert [times for _, times in MARGINS] == sorted(times for _, times in MARGINS)
+    assert [least for least, _ in MARGINS] == sorted((least for least, _ in MARGINS), reverse=True)
+
+
+def test_two_points_of_different_weeks_are_no_two_weeks() -> None:
+    advised = given_for(replace(OLD, points=FIRM_POINTS))
+    assert not advised.limits_memory
+    assert advised.cpu_millis.confidence < 0.02
+
+
+def test_what_was_stopped_at_its_limit_used_what_it_could_get() -> None:
+    advised = given_for(replace(OLD, throttled=0.33))
+    assert advised.cpu_millis.value == 286
+    assert advised.cpu_millis.confidence < given_for(OLD).cpu_millis.confidence
+    assert advised.reason == "stopped at its CPU limit in 30% of the time: it needs more"
+    assert given_for(replace(OLD, throttled=0.04)).cpu_millis == given_for(OLD).cpu_millis
+    assert given_for(replace(OLD, throttled=1.0)).cpu_millis.value == 400
+
+
+def test_after_a_kill_memory_is_what_vpa_would_give_at_least() -> None:
+    advised = given_for(replace(OLD, memory_needed=400_000_000, kills=2))
+    assert advised.memory_mb.value == 460
+    assert advised.memory_mb.lower == 400
+    assert advised.memory_mb.confidence < given_for(OLD).memory_mb.confidence
+    assert advised.reason == "killed for memory 2 times: it needs more"
+
+
+def test_a_container_that_is_killed_fits_after_as_many_kills_as_vpa_needs() -> None:
+    """It needs 2 GB and has 500 MB; after each kill it gets what is advised then."""
+
+    def kills_until(fits: float, after: Callable[[float, float], float]) -> int:
+        limit, kills = 500e6, 0
+        while limit < fits:
+            kills += 1
+            limit = after(limit, limit)
+        return kills
+
+    def ours(used: float, requested: float) -> float:
+        usages = Usages(most=1)
+        # It is killed while the agent sees less than it had.
+        killed = replace(summary(memory_bytes=int(used * 0.8)), oom_kills=1)
+        learn(usages, [(key(), killed)] * 200, now=NOW, requested=requested)
+        [seen] = usages.seen([key()], now=NOW)
+        return given_for(replace(seen, span_s=14 * DAY_S, points=10**6)).memory_mb.value * 1e6
+
+    def vpas(used: float, requested: float) -> float:
+        return max(requested + 100 * 2**20, requested * 1.2) * 1.15
+
+    assert kills_until(2e9, ours) <= kills_until(2e9, vpas) == 5
+
+
+@given(st.integers(8, 10**7), st.floats(15, 30 * DAY_S), st.floats(0, 1000), st.floats(0, 1000))
+def test_bounds_hold_the_value_and_come_nearer(
+    points: int, span_s: float, p50: float, p95: float
+) -> None:
+    seen = replace(SEEN, points=points, span_s=span_s, cpu_p50=min(p50, p95), cpu_p95=p95)
+    longer = replace(seen, points=points * 2, span_s=span_s * 2)
+    for one, more in (
+        (given_for(seen).cpu_millis, given_for(longer).cpu_millis),
+        (given_for(seen).memory_mb, given_for(longer).memory_mb),
+    ):
+        assert one.lower <= one.value <= one.upper
+        assert 0 <= one.confidence <= more.confidence <= 1
+        assert more.upper <= one.upper
+
+
+def test_its_knobs_change_it() -> None:
+    knobs = Knobs(memory_buffer=50.0, least_cpu_millis=300, least_memory_mb=100)
+    advised = given_for(replace(OLD, knobs=knobs))
+    assert (advised.cpu_millis.value, advised.memory_mb.value) == (300, 300)
 
 
 def test_with_fewer_it_is_provisional_and_says_of_what_span() -> None:
@@ -54,7 +168,7 @@ def test_what_has_ended_is_said_to_be_last_seen_and_nobody_is_sent_to_ask_again(
     assert recommend(gone, now=3700.0) == NotYet("1 of 8 points, last seen 61 min ago")
     advised = recommend(replace(SEEN, points=40, span_s=600.0), now=7300.0)
     assert advised.reason == "40 of 100 points, over 10 min; last seen 2 h ago"
-    firm = recommend(SEEN, now=7300.0)
+    firm = recommend(OLD, now=7300.0)
     assert isinstance(firm, Recommendation)
     assert (firm.state, firm.reason) == ("firm", "last seen 2 h ago")
 
@@ -72,28 +186,25 @@ def test_the_borders_are_where_they_are_said_to_be(points: int, state: str) -> N
 
 
 def test_nothing_goes_below_the_floors() -> None:
-    advised = recommend(replace(SEEN, cpu_p95=0.001, memory_max=1000), now=0.0)
-    assert advised == Recommendation("firm", cpu_millis=10, memory_mb=100, reason="")
+    advised = given_for(replace(SEEN, cpu_p50=0.0, cpu_p95=0.001, memory_max=1000))
+    assert (advised.cpu_millis.value, advised.memory_mb.value) == (10, 100)
 
 
 def test_a_whole_amount_is_not_rounded_up_by_its_binary_fraction() -> None:
-    advised = recommend(replace(SEEN, cpu_p95=0.07), now=0.0)
-    assert isinstance(advised, Recommendation)
-    assert advised.cpu_millis == 70
+    assert given_for(replace(SEEN, cpu_p95=0.07)).cpu_millis.value == 70
 
 
 @given(st.floats(0, 1000), st.integers(0, 10**12), st.integers(8, 10**6))
 def test_advice_covers_what_was_seen_and_little_more(
     cpu_p95: float, memory_max: int, points: int
 ) -> None:
-    advised = recommend(
-        replace(SEEN, cpu_p95=cpu_p95, memory_max=memory_max, points=points), now=0.0
-    )
-    assert isinstance(advised, Recommendation)
-    assert cpu_p95 * 1000 <= advised.cpu_millis + 1e-6
-    assert advised.cpu_millis <= max(10, cpu_p95 * 1000 + 1)
-    needed = memory_max * 1.15 / 1e6
-    assert math.floor(needed) <= advised.memory_mb <= max(100, needed + 1)
+    seen = replace(OLD, cpu_p95=cpu_p95, memory_max=memory_max, points=points)
+    advised = given_for(seen)
+    cpu, memory = advised.cpu_millis.value, advised.memory_mb.value
+    assert cpu_p95 * 1000 <= cpu + 1e-6
+    assert cpu <= max(10, cpu_p95 * 1000 + 1)
+    needed = memory_max * memory_margin(seen.observed_s, buffer=18.0) / 1e6
+    assert math.floor(needed) <= memory <= max(100, needed + 1)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +220,14 @@ def test_a_span_is_said_in_the_unit_that_fits(span_s: float, said: str) -> None:
     ("cores", "memory", "cpu_millis", "memory_mb"),
     [
         pytest.param([0.0] * 120, [0] * 120, 10, 100, id="idle"),
-        pytest.param([0.25] * 120, [400_000_000] * 120, 260, 460, id="constant"),
-        pytest.param([0.05, 2.0] * 60, [100_000_000, 900_000_000] * 60, 2_050, 1_035, id="bimodal"),
-        pytest.param([0.1] * 119 + [50.0], [10**8] * 119 + [10**10], 110, 11_500, id="one spike"),
+        pytest.param([0.25] * 120, [400_000_000] * 120, 260, 1_603, id="constant"),
+        pytest.param([0.05, 2.0] * 60, [100_000_000, 900_000_000] * 60, 2_050, 3_606, id="bimodal"),
+        pytest.param([0.1] * 119 + [50.0], [10**8] * 119 + [10**10], 105, 40_060, id="one spike"),
         pytest.param(
-            [0.1] * 120, [n * 10_000_000 for n in range(1, 121)], 110, 1_380, id="memory grows"
+            [0.1] * 120, [n * 10_000_000 for n in range(1, 121)], 105, 4_808, id="memory grows"
         ),
         pytest.param(
-            [1000.0] * 120, [10**12] * 120, 1_000_000, 1_150_000, id="as much as there is"
+            [1000.0] * 120, [10**12] * 120, 1_000_000, 4_006_000, id="as much as there is"
         ),
     ],
 )
@@ -126,18 +237,18 @@ def test_every_shape_of_use_gets_whole_amounts_in_their_units(
     usages = Usages(most=1)
     for n, (cpu, used) in enumerate(zip(cores, memory, strict=True)):
         at = NOW + 15 * n
-        usages.learn([(key(), summary(at, cpu_cores=cpu, memory_bytes=used))], now=at)
+        learn(usages, [(key(), summary(at, cpu_cores=cpu, memory_bytes=used))], now=at)
     [seen] = usages.seen([key()], now=NOW + 1800)
     advised = recommend(seen, now=seen.last_at)
     assert isinstance(advised, Recommendation)
-    assert (advised.state, advised.memory_mb) == ("firm", memory_mb)
-    # The percentile is the upper edge of a bucket, 5 % wide and 10m at least.
-    assert cpu_millis * 0.95 <= advised.cpu_millis <= cpu_millis * 1.05
+    assert (advised.state, advised.memory_mb.value) == ("firm", memory_mb)
+    # The percentile is the upper edge of a bucket, 5 % wide and 1m at least.
+    assert cpu_millis * 0.95 <= advised.cpu_millis.value <= cpu_millis * 1.05
 
 
 def test_a_single_point_and_points_of_one_moment_are_no_firm_advice() -> None:
     usages = Usages(most=1)
-    usages.learn([(key(), summary())] * 200, now=NOW)
+    learn(usages, [(key(), summary())] * 200, now=NOW)
     [seen] = usages.seen([key()], now=NOW)
     advised = recommend(seen, now=seen.last_at)
     assert isinstance(advised, Recommendation)

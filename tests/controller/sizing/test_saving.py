@@ -1,14 +1,15 @@
 import asyncio
 
 from nemutator_common import names
+from nemutator_controller.sizing.samples import FORGOTTEN_S
 from nemutator_controller.sizing.saving import EVERY_S, STEP, UsageSaver
-from nemutator_controller.sizing.usages import FORGOTTEN_S, Usages
+from nemutator_controller.sizing.usages import Usages
 
 from tests.controller.sizing.test_usages import NOW, key, summary
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
-from tests.fakes.sizing import MemoryUsages
+from tests.fakes.sizing import MemoryUsages, learn
 
 
 class Bench:
@@ -25,17 +26,17 @@ async def test_it_is_kept_again_and_again_and_once_more_at_the_end() -> None:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(bench.saver.run())
         await bench.clock.until_sleeping()
-        bench.usages.learn([(key("a"), summary())], now=NOW)
+        learn(bench.usages, [(key("a"), summary())], now=NOW)
         await bench.clock.advance(EVERY_S)
         assert set(bench.store.kept) == {key("a")}
-        bench.usages.learn([(key("b"), summary())], now=NOW)
+        learn(bench.usages, [(key("b"), summary())], now=NOW)
         task.cancel()
     assert set(bench.store.kept) == {key("a"), key("b")}
 
 
 async def test_another_life_goes_on_with_what_was_kept() -> None:
     bench, after = Bench(), Bench()
-    bench.usages.learn([(key("a"), summary(cpu_cores=3.0))], now=NOW)
+    learn(bench.usages, [(key("a"), summary(cpu_cores=3.0))], now=NOW)
     await bench.saver.save()
     after.store = bench.store
     after.saver = UsageSaver(
@@ -49,7 +50,7 @@ async def test_another_life_goes_on_with_what_was_kept() -> None:
 
 async def test_a_store_that_fails_is_tried_again() -> None:
     bench = Bench()
-    bench.usages.learn([(key("a"), summary())], now=NOW)
+    learn(bench.usages, [(key("a"), summary())], now=NOW)
     bench.store.broken = "full"
     await bench.saver.save()
     assert bench.store.kept == {}
@@ -60,7 +61,7 @@ async def test_a_store_that_fails_is_tried_again() -> None:
 
 async def test_what_is_old_is_forgotten_and_removed() -> None:
     bench = Bench()
-    bench.usages.learn([(key("a"), summary())], now=NOW)
+    learn(bench.usages, [(key("a"), summary())], now=NOW)
     await bench.saver.save()
     await bench.clock.advance(FORGOTTEN_S + 1)
     await bench.saver.save()
@@ -71,7 +72,7 @@ async def test_what_is_old_is_forgotten_and_removed() -> None:
 async def test_many_are_kept_in_steps() -> None:
     bench = Bench()
     samples = [(key(f"o{n}"), summary()) for n in range(STEP + 1)]
-    bench.usages.learn(samples, now=NOW)
+    learn(bench.usages, samples, now=NOW)
     await bench.saver.save()
     assert [len(step) for step in bench.store.steps] == [STEP, 1]
     assert len(bench.store.kept) == STEP + 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.advise.view import decode, span, view
+from nemutator_ctl.advise.view import bytes_of, decode, millis, span, view
 
 
 def item(**changed: Any) -> dict[str, Any]:
@@ -30,17 +30,61 @@ def shown(*items: object) -> str:
 def test_what_is_requested_now_stands_before_what_is_advised() -> None:
     title, row = shown(item()).splitlines()
     assert title.split() == [
-        "NAMESPACE", "OWNER", "CONTAINER", "POINTS", "SPAN", "CPU", "REQUEST", "MEMORY",
+        "NAMESPACE", "OWNER", "CONTAINER", "SPAN", "CPU", "REQUEST", "MEMORY", "WASTE", "RISK", "SURE",
     ]  # fmt: skip
     assert "500m → 200m" in row
-    assert "230M   provisional: 40 of 100 points" in row
+    assert "230M   300m    -        0%   provisional: 40 of 100 points" in row
+
+
+def test_the_greatest_waste_comes_first_of_cpu_and_memory_together() -> None:
+    small = item(owner="small", requests_now={"cpu": "250m", "memory": None})
+    large = item(owner="large", requests_now={"cpu": "200m", "memory": str(8 << 30)})
+    none = item(owner="none", requests_now={"cpu": None, "memory": None})
+    rows = shown(small, none, large).splitlines()[1:]
+    assert [row.split()[1] for row in rows] == [
+        "Deployment/large",
+        "Deployment/small",
+        "Deployment/none",
+    ]
+    assert "7973Mi" in rows[0]
+
+
+def test_what_is_at_risk_is_said_with_its_evidence() -> None:
+    bounds = {"cpu": "600m", "memory": "200M"}
+    asked = {"cpu": "500m", "memory": "100000000"}
+    use = {"kills": 2, "throttled": 0.25, "cpu_p50": 0.1}
+    sure = {"cpu": 0.5, "memory": 0.25}
+    row = shown(item(lower=bounds, requests_now=asked, use=use, confidence=sure)).splitlines()[1]
+    assert "killed 2x, throttled 25%, little CPU, little memory" in row
+    assert " 25% " in row
+
+
+def test_more_columns_have_the_points_and_the_bounds() -> None:
+    one = item(lower={"cpu": "7m", "memory": "8M"}, upper={"cpu": "9m", "memory": None})
+    title, row = view(decode({"items": [one]}), wide=True).splitlines()
+    assert "POINTS" in title
+    assert row.split("provisional")[0].split()[-5:] == ["40", "7m", "9m", "8M", "-"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("500m", 500), ("2", 2_000), (None, None), ("x", None), ("", None)]
+)
+def test_cpu_is_read_as_the_brain_writes_it(text: str | None, expected: float | None) -> None:
+    assert millis(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("230M", 230e6), ("1024", 1_024), ("1Gi", None), ("٣", None)]
+)
+def test_memory_is_read_as_the_brain_writes_it(text: str, expected: float | None) -> None:
+    assert bytes_of(text) == expected
 
 
 def test_without_a_value_the_reason_is_shown() -> None:
     nothing = {"cpu": None, "memory": None}
     reason = "3 of 8 points, ask again in 75 s"
     row = shown(item(state="not_yet", requests=nothing, reason=reason)).splitlines()[1]
-    assert row.endswith(f"-        -   {reason}")
+    assert row.endswith(f"-   {reason}")
 
 
 def test_with_nothing_seen_it_says_what_to_expect() -> None:

@@ -87,6 +87,12 @@ ABSENT = Unread("No such file", absent=True)
 DENIED = Unread("Permission denied")
 
 
+NO_ENGINE = (
+    "a kernel with CONFIG_DEBUG_INFO_BTF=y, or"
+    " apt-get install python3-bpfcc linux-headers-$(uname -r)"
+)
+
+
 @pytest.mark.parametrize(
     ("check", "changed", "found"),
     [
@@ -96,6 +102,10 @@ DENIED = Unread("Permission denied")
         ("processor", {"processor": "aarch64"},
          "aarch64: a C function that calls no other hides its caller from profiles"),
         ("BTF", {}, "/sys/kernel/btf/vmlinux"),
+        ("sampling engine", {"bcc": True, "kernel_headers": True},
+         "libbpf, because the kernel has BTF"),
+        ("sampling engine", {"btf": ABSENT, "bcc": True, "kernel_headers": True},
+         "bcc, because the kernel has no BTF: it compiles with the kernel's headers"),
         ("pid namespace", {}, f"number {INITIAL_PID_NAMESPACE}"),
         ("libbpf", {}, "v1.1"),
         ("perf events", {"perf_event_paranoid": "4\n"}, "perf_event_paranoid 4"),
@@ -118,6 +128,11 @@ def test_what_is_as_profiles_need_it(check: str, changed: dict[str, Any], found:
     [
         ("libbpf", {"libbpf": ABSENT}, "No such file", "profiles: it loads their programs",
          "install libbpf.so.1 (Debian and Ubuntu: libbpf1; Fedora and RHEL 9: libbpf)"),
+        ("sampling engine", {"btf": ABSENT},
+         "none: no BTF for libbpf, and no python3-bpfcc and kernel headers for bcc",
+         "profiles", NO_ENGINE),
+        ("sampling engine", {"btf": ABSENT, "bcc": True},
+         "none: no BTF for libbpf, and no kernel headers for bcc", "profiles", NO_ENGINE),
         ("perf events", {"perf_event_paranoid": ABSENT}, "No such file",
          "profiles: the kernel may have no perf events", PERF),
         ("perf_event_max_sample_rate", {"perf_event_max_sample_rate": "98\n"}, "98",

@@ -21,7 +21,7 @@ def test_each_loss_and_each_remedy_is_shown_whole(facts: DoctorFacts) -> None:
 
 def test_the_last_line_sums_up() -> None:
     assert view(examine(DEBIAN_12)).endswith("nemutator runs here, without a limit.\n")
-    assert view(examine(HYBRID_VM)).endswith("runs here; 1 of 20 checks found a limit.\n")
+    assert view(examine(HYBRID_VM)).endswith("runs here; 1 of 21 checks found a limit.\n")
     container = view(examine(CONTAINER_WITHOUT_SYS))
     assert container.endswith("nemutator needs what is missing: pidfd, control groups.\n")
 

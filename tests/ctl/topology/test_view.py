@@ -66,11 +66,12 @@ def test_without_a_node_it_says_so() -> None:
         assert said == "No node has reported yet.\n"
 
 
-def test_several_nodes_are_a_line_each() -> None:
+def test_several_nodes_are_a_line_each_and_their_sum() -> None:
     assert list_view(decode_list(listing("node-1", "b"))).splitlines() == [
-        "NAME     STATE   SEEN    CPU   OF   MEMORY       OF   CPU WAIT   MEM WAIT   IO WAIT   PROCESSES",
-        "node-1   live      3s   500m    2   1024Mi   8192Mi       2.0%       0.0%         -          42",
-        "b        live      3s   500m    2   1024Mi   8192Mi       2.0%       0.0%         -          42",
+        "NAME     STATE   SEEN     CPU   OF   MEMORY        OF   CPU WAIT   MEM WAIT   IO WAIT   PROCESSES",
+        "node-1   live      3s    500m    2   1024Mi    8192Mi       2.0%       0.0%         -          42",
+        "b        live      3s    500m    2   1024Mi    8192Mi       2.0%       0.0%         -          42",
+        "all 2    live           1000m    4   2048Mi   16384Mi                                          84",
     ]
 
 
@@ -108,3 +109,24 @@ def test_names_cannot_draw_on_the_terminal(name: str, why: str) -> None:
     hostile["nodes"][0] |= {"name": name}
     text = view(decode(hostile))
     assert all(line.isprintable() for line in text.split("\n"))
+
+
+def test_a_machine_shows_its_disks_and_interfaces() -> None:
+    raw = document(workloads=[], processes=[])
+    raw["nodes"][0]["machine"] |= {
+        "file_systems": [
+            {
+                "path": "/\x1b[2J",
+                "device": "/dev/vda1",
+                "kind": "ext4",
+                "total_bytes": 50 << 30,
+                "used_bytes": 10 << 30,
+            }
+        ],
+        "interfaces": [
+            {"name": "eth0", "traffic": {"received": 2048.0, "sent": None}, "is_up": False}
+        ],
+    }
+    text = view(decode(raw))
+    assert "/\\x1b[2J (ext4 on /dev/vda1): 10240Mi of 51200Mi used" in text
+    assert "eth0 (down): received 2Ki/s, sent -" in text

@@ -124,8 +124,10 @@ class Installation:
         return {status["name"]: status["restartCount"] for status in statuses}
 
 
-def install(cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault) -> Installation:
-    """Everything of `deploy/`, and return when it is ready."""
+def install(
+    cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault, *, brain: str = ""
+) -> Installation:
+    """Everything of `deploy/`, with further settings of the *brain*, and return when it is ready."""
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.agent", AGENT)
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.controller", CONTROLLER)
     ports = {name: free_port() for name in ("console", "uplink", "https", *METRICS.values())}
@@ -133,7 +135,7 @@ def install(cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault) ->
     node.reach(vault.port)
     place = Place(
         kubelet_root=node.kubelet_root,
-        settings=_settings(node, vault, ports),
+        settings=_settings(node, vault, ports, brain),
         ports=ports,
         # No kube-proxy runs there that would lead from the Service to the API server.
         environment={
@@ -167,8 +169,9 @@ def uninstall(cluster: Cluster) -> None:
         ours = cluster.kubectl("get", kind, "--output=name").splitlines()
         cluster.kubectl("delete", *(name for name in ours if "/nemutator-" in name))
     cluster.kubectl("delete", "csidriver", "agent.nemutator.io")
-    crd = "customresourcedefinition/mutationpolicies.nemutator.io"
-    cluster.kubectl("delete", crd, "--timeout=30s", within_s=40)
+    for plural in ("mutationpolicies", "sizingpolicies"):
+        crd = f"customresourcedefinition/{plural}.nemutator.io"
+        cluster.kubectl("delete", crd, "--timeout=30s", within_s=40)
 
 
 def delete_namespaces(cluster: Cluster, *names: str) -> None:
@@ -214,7 +217,7 @@ def _webhooks_are_ours(cluster: Cluster) -> bool:
     return all("caBundle" in webhook["clientConfig"] for webhook in found["webhooks"])
 
 
-def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int]) -> str:
+def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int], of_brain: str) -> str:
     brain = f"https://{LOOPBACK}:{ports['uplink']}"
     often_s, windows_s = (5, 120) if node.emulated else (1, 10)
     # The loopback of another machine is not to be reached from here.
@@ -228,7 +231,7 @@ ageing_after_s = 20
 uplink = "0.0.0.0:{ports["uplink"]}"
 cluster_console = "0.0.0.0:{ports["console"]}"
 server_names = "{LOOPBACK}"
-
+{of_brain}
 [admission]
 {metrics["admission"]}
 address = "0.0.0.0:{ports["https"]}"

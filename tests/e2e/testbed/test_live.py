@@ -108,7 +108,10 @@ def test_running_pods_follow_a_policy_and_a_token(
     cluster.apply(live(namespace, "c"))
     until(lambda: label("late") == "c", "the other one follows", within_s=90)
     assert label("early") == "theirs"
-    cluster.kubectl("delete", "mutationpolicy", "team")
+    # Previewed, a policy writes nothing and takes nothing back.
+    previewed = live(namespace, "d")
+    previewed["spec"]["mode"] = "Preview"
+    cluster.apply(previewed)
     of_workload = json.loads(metadata("web", "deployment")["annotations"][STAMP])["id"]
     for which in (f"--pod={namespace}/late", of_workload):
         done = subprocess.run(
@@ -125,3 +128,44 @@ def test_running_pods_follow_a_policy_and_a_token(
     after = metadata("late")
     assert after["annotations"]["color"] == COLOR
     assert "team" not in after.get("labels", {})
+    cluster.kubectl("delete", "mutationpolicy", "team")
+
+
+@pytest.mark.timeout(300)  # a control plane that may be busy, and two processes with their imports
+def test_what_a_live_policy_has_written_goes_when_it_is_deleted(
+    webhook: Webhook, namespace: str
+) -> None:
+    cluster = webhook.cluster
+    for name in ("left", "edited", "applied"):
+        create(cluster, namespace, pod(name))
+    cluster.apply(deployment(namespace))
+    cluster.apply(live(namespace, "a"))
+
+    def metadata(name: str, kind: str = "pod") -> Json:
+        found: Json = cluster.get(kind, name, f"--namespace={namespace}")
+        of_it: Json = found["metadata"]
+        return of_it
+
+    def label(name: str, kind: str = "pod") -> str:
+        return str(metadata(name, kind).get("labels", {}).get("team"))
+
+    def all_follow() -> bool:
+        return {label("left"), label("edited"), label("applied"), label("web", "deployment")} == {
+            "a"
+        }
+
+    until(all_follow, "pods and the workload follow", within_s=90)
+    cluster.kubectl("label", "pod", "edited", "team=theirs", "--overwrite", f"-n={namespace}")
+    of_theirs = {"name": "applied", "namespace": namespace, "labels": {"team": "a"}}
+    theirs = {"apiVersion": "v1", "kind": "Pod", "metadata": of_theirs}
+    server_side = ("apply", "--server-side", "--field-manager=argocd", "--filename=-")
+    cluster.kubectl(*server_side, given=json.dumps(theirs))
+    cluster.kubectl("delete", "mutationpolicy", "team")
+    until(lambda: label("left") == "None", "the pod is as before", within_s=90)
+    until(lambda: label("web", "deployment") == "None", "so is the workload", within_s=90)
+    assert STAMP not in metadata("left").get("annotations", {})
+    assert STAMP not in metadata("web", "deployment").get("annotations", {})
+    notes = cluster.get("events", f"--namespace={namespace}")["items"]
+    told = {each["involvedObject"]["name"] for each in notes if each["reason"] == "LiveMetadata"}
+    assert (label("edited"), label("applied")) == ("theirs", "a")
+    assert {"edited", "applied"} <= told

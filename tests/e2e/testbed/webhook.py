@@ -97,7 +97,7 @@ class Webhook:
 
 def define(cluster: Cluster, *, strict: bool = True) -> None:
     """The definition of policies; not *strict*: one that takes any spec, as an older one might."""
-    [file] = (DEPLOY / "crds").glob("*.json")
+    file = DEPLOY / "crds" / "mutationpolicies.json"
     definition = json.loads(file.read_text())
     if not strict:
         [version] = definition["spec"]["versions"]
@@ -141,7 +141,7 @@ def standing(
     data = folder / "data"
     # First: whoever finds no brain asks for it ever more seldom.
     beside = [_brain(cluster, folder, data, registries, settings)] if brain else []
-    account = _account(cluster, folder, ROLE)
+    account = account_files(cluster, folder, ROLE)
     authority = Authority("the brain's own")
     leaf = authority.server(LOOPBACK)
     (folder / "tls.crt").write_text(leaf.certificate)
@@ -188,7 +188,7 @@ def standing(
         each.stop()
 
 
-def _account(cluster: Cluster, folder: Path, name: str) -> Path:
+def account_files(cluster: Cluster, folder: Path, name: str) -> Path:
     """What kubelet gives a pod of this service account."""
     account = folder / name
     account.mkdir()
@@ -213,7 +213,9 @@ def _brain(
             "NEMUTATOR_BRAIN_NAMESPACE": "nemutator",
             "NEMUTATOR_BRAIN_UPLINK": f"{LOOPBACK}:{free_port()}",
             "NEMUTATOR_BRAIN_CLUSTER_CONSOLE": f"{LOOPBACK}:{free_port()}",
-            "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(_account(cluster, folder, "nemutator-brain")),
+            "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(
+                account_files(cluster, folder, "nemutator-brain")
+            ),
             "NEMUTATOR_BRAIN_IMAGE_REGISTRIES": registries,
             **settings,
             "NEMUTATOR_DATA_DIR": str(data),

@@ -26,7 +26,8 @@ OURS = "https://kubernetes.default.svc"
 
 PUBLIC = frozenset({"healthz", "livez", "readyz", "version"})
 DISCOVERY = frozenset({"api", "apis", "openapi"})
-"""First parts of the pages that everybody may read, and that everybody known may read."""
+ISSUING = frozenset({".well-known", "openid"})
+"""First parts of the pages that everybody may read, that everybody known may, and service accounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,11 @@ class Access:
     def authorize_page(self, user: User, verb: str, path: str) -> None:
         """As `system:discovery` and `system:public-info-viewer` let them look."""
         first = path.strip("/").partition("/")[0]
-        allowed = first in PUBLIC or (AUTHENTICATED in user.groups and first in DISCOVERY)
+        # `system:service-account-issuer-discovery`, which all service accounts have.
+        issuing = first in ISSUING and user.name.startswith("system:serviceaccount:")
+        allowed = (
+            issuing or first in PUBLIC or (AUTHENTICATED in user.groups and first in DISCOVERY)
+        )
         if MASTERS not in user.groups and not (verb == "get" and allowed):
             raise forbidden_page(f'User "{user.name}" cannot {verb} path "{path}"')
 

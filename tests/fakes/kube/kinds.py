@@ -111,6 +111,15 @@ DISRUPTION_BUDGETS = Kind(
     generation=True,
     unconditional=False,
 )
+AUTOSCALERS = Kind(
+    group="autoscaling",
+    version="v2",
+    kind="HorizontalPodAutoscaler",
+    plural="horizontalpodautoscalers",
+)
+LIMIT_RANGES = _core("LimitRange", "limitranges", status=False)
+RESOURCE_QUOTAS = _core("ResourceQuota", "resourcequotas")
+SERVICES = _core("Service", "services")
 DEFINITIONS = Kind(
     group="apiextensions.k8s.io",
     version="v1",
@@ -157,6 +166,10 @@ BUILT_IN = (
     CRON_JOBS,
     LEASES,
     DISRUPTION_BUDGETS,
+    AUTOSCALERS,
+    LIMIT_RANGES,
+    RESOURCE_QUOTAS,
+    SERVICES,
     DEFINITIONS,
     MUTATING_WEBHOOKS,
     VALIDATING_WEBHOOKS,

@@ -3,10 +3,12 @@
 A path is taken apart before anybody knows whether it is served: who may not ask is told so first.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.fakes.issuers import Issuer, rsa_key
 from tests.fakes.kube import kinds
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.statuses import no_such_resource
@@ -21,6 +23,9 @@ VERSION = {
     "gitTreeState": "clean",
     "platform": "linux/amd64",
 }
+
+SIGNER = Issuer(rsa_key())
+"""Who signs the tokens of service accounts."""
 
 _BUILT_IN_GROUPS = frozenset(kind.group for kind in kinds.BUILT_IN)
 
@@ -108,6 +113,10 @@ def discovery(path: str, known: list[Kind]) -> Json:
     match path.strip("/").split("/"):
         case ["version"]:
             return VERSION
+        case [".well-known", "openid-configuration"]:
+            return dict(json.loads(SIGNER.published().discovery))
+        case ["openid", "v1", "jwks"]:
+            return dict(json.loads(SIGNER.published().keys))
         case ["healthz"] | ["livez"] | ["readyz"]:
             return {"status": "ok"}
         case ["api"]:

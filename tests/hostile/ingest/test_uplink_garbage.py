@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,19 @@ async def test_garbage_is_refused_with_a_reason_and_counted(tmp_path: Path) -> N
         async with brain.local.get("/api/v1/topology") as answer:
             assert (await answer.json())["nodes"] == []
         await alive(brain)
+
+
+async def test_a_clock_a_day_ahead_is_refused_and_one_a_day_behind_is_shown_by_the_brains(
+    tmp_path: Path,
+) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        for days, status in ((1, 400), (-1, 200)):
+            body = GOOD.replace(b"1700000000", str(int(time.time()) + days * 86_400).encode())
+            async with brain.local.post(REPORTS_PATH, data=body) as answer:
+                assert answer.status == status, await answer.text()
+        async with brain.local.get("/api/v1/topology") as answer:
+            [node] = (await answer.json())["nodes"]
+        assert node["age_s"] < 3_600, "it is as old as its arrival"
 
 
 async def test_the_last_of_duplicate_keys_is_judged_like_any_other(tmp_path: Path) -> None:

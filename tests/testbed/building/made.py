@@ -57,6 +57,11 @@ def vault_client() -> Path:
     return _cache().folder(recipe("vault-client")) / "vault-client"
 
 
+def bao_client() -> Path:
+    """A program that uses OpenBao through its Go client."""
+    return _cache().folder(recipe("bao-client")) / "bao-client"
+
+
 def go_kinds(*, cgo: bool = False) -> Path:
     """A program that is one kind of program, and can profile itself; with C in it, or without."""
     return _cache().folder(recipe("go-kinds")) / ("go-kinds-cgo" if cgo else "go-kinds")
@@ -177,6 +182,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     ),
     "go-kinds": lambda: recipes.go_kinds(_go_inputs("go-kinds", GO_KINDS_INPUTS), this_machine()),
     "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
+    "bao-client": lambda: recipes.bao_client(_go_inputs("bao-client"), this_machine()),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }

@@ -32,6 +32,7 @@ MAKERS: dict[str, Maker] = {
     "guest-packages-arm64": functools.partial(guest_packages.build, architecture="arm64"),
     "go-kinds": go_programs.build_kinds,
     "vault-client": go_programs.build,
+    "bao-client": go_programs.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

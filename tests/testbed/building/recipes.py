@@ -113,6 +113,10 @@ def vault_client(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("vault-client", files, machine, estimate_s=30, room_gb=1)
 
 
+def bao_client(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("bao-client", files, machine, estimate_s=30, room_gb=1)
+
+
 def go_kinds(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("go-kinds", files, machine, estimate_s=60, room_gb=1)
 
@@ -143,7 +147,7 @@ def _go_program(
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     """The flags of `go build` for one of our programs."""
-    if part in ("vault-client", "go-kinds"):
+    if part in ("vault-client", "bao-client", "go-kinds"):
         return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")

@@ -78,6 +78,7 @@ def begin(run: Run, *jobs: Job) -> Prometheus:
             f"--storage.tsdb.path={folder / 'series'}",
             f"--web.listen-address={LOOPBACK}:{port}",
             "--web.enable-lifecycle",
+            "--web.enable-remote-write-receiver",
             "--log.level=warn",
         ],
         environment=unpacked.environment(root),

@@ -3,13 +3,21 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
+from weakref import ref
 
 from nemutator_common.declarations import DeclarationError, Declarations, DeclaredFile, Reference
 from nemutator_common.on_rotate import ContainerSignal, OnRotate, PodRestart
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result, subject_of
+from nemutator_agent.credentials.audit import (
+    Audit,
+    AuditSubject,
+    Operation,
+    RepeatedRecord,
+    Result,
+    subject_of,
+)
 from nemutator_agent.credentials.files.formats import FormatError, rendered
 from nemutator_agent.credentials.http_refusals import (
     HttpRefusal,
@@ -29,10 +37,11 @@ from nemutator_agent.credentials.ports import (
     SignalsContainers,
 )
 from nemutator_agent.credentials.refused_callers import RefusedCallers
-from nemutator_agent.credentials.responses import SecretResponse, picked
+from nemutator_agent.credentials.responses import SecretAtHand, SecretResponse, picked
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
 from nemutator_agent.credentials.signals.signalling import RotationSignals
 from nemutator_agent.credentials.vault.broker import Broker, Reading
+from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault_api.answering import PodVaultApi
@@ -50,6 +59,13 @@ class _Asked(NamedTuple):
     operation: Operation
     name: str
     reference: Reference
+
+
+class _Given(NamedTuple):
+    """What a name was given out of last. It does not keep the document, which the cache may let go."""
+
+    document: "ref[Document]"
+    record: RepeatedRecord
 
 
 @dataclass(eq=False, slots=True)
@@ -79,8 +95,12 @@ class PodHandler:
     _followed: FollowedSecrets = field(init=False)
     _refused: RefusedCallers = field(init=False)
     _vault_api: PodVaultApi = field(init=False)
+    _secrets: Mapping[str, Reference] = field(init=False)
+    """What is declared, but for files of several."""
+    _given: dict[str, _Given] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        self._secrets = _secrets_of(self.declarations)
         self._subject = subject_of(self._pod)
         self.changes = ChangeFeed(self.process.clock)
         self._followed = FollowedSecrets(
@@ -119,11 +139,8 @@ class PodHandler:
             raise self._refused.counted(too_many())
         return self
 
-    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretResponse | None:
-        wanted = self.declarations
-        if isinstance(wanted, DeclarationError) or name in wanted.files:
-            return None
-        reference = wanted.secrets.get(name)
+    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretAtHand | None:
+        reference = self._secrets.get(name)
         if reference is None:
             return None
         reading = self.broker.at_hand(self.session, reference.path)
@@ -135,7 +152,22 @@ class PodHandler:
             return None
         if not self.budget.requests.take(self.process.clock.monotonic()):
             return None
-        return self._give(_Asked("read", name, reference), self.broker.given(reading))
+        document = self.broker.given(reading).document
+        given = self._given.get(name)
+        if given is None or given.document() is not document:
+            given = self._given[name] = self._given_first(name, reference, document)
+        return SecretAtHand(picked(name, reference, document), given.record.record)
+
+    def _given_first(self, name: str, reference: Reference, document: Document) -> _Given:
+        self._follow(_Asked("read", name, reference), Reading(document, cached=True))
+        record = self.audit.cached_read(
+            self._subject,
+            secret=name,
+            path=reference.path,
+            role=self.session.account.role,
+            version=document.version,
+        )
+        return _Given(ref(document), record)
 
     # --- the caller -----------------------------------------------------------------------------
     def whoami(self) -> Mapping[str, object]:
@@ -318,6 +350,12 @@ class PodHandler:
     @property
     def _pod(self) -> PublishedPod:
         return self.session.account.pod
+
+
+def _secrets_of(wanted: Declarations | DeclarationError) -> Mapping[str, Reference]:
+    if isinstance(wanted, DeclarationError):
+        return {}
+    return {name: ref for name, ref in wanted.secrets.items() if name not in wanted.files}
 
 
 def _has(reading: Reading, reference: Reference) -> bool:

@@ -78,7 +78,7 @@ class Broker:
     _mounts: SingleFlight[EngineMount] = field(init=False)
     _leases: LeaseRenewals = field(init=False)
     _engines: EngineReads = field(init=False)
-    _cached: Callable[[], None] = field(init=False)
+    _cached: Callable[[], object] = field(init=False)
 
     def __post_init__(self) -> None:
         self._tokens = SessionTokens(

@@ -45,7 +45,7 @@ class GivenLease:
     renewable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Document:
     """All values at one path, in one version. It is parsed once, in the thread that reads it, because a
     pod may ask for sixty of its keys at once."""

@@ -9,6 +9,7 @@ import { listenToPicker, showTargets } from "./picker.js";
 import { goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
+import { resetRow, showRow } from "./workloadview.js";
 
 const EVERY_MS = 3000;
 /** While a profile is made, its seconds are counted down. */
@@ -20,22 +21,24 @@ let shownNode = null;
 
 function show() {
   for (const link of byId("views").children) {
-    const current = link.hash === `#${state.list ?? "topology"}`;
+    const current = link.hash === `#${state.row ? "workloads" : (state.list ?? "topology")}`;
     attribute(link, "aria-current", current ? "page" : null);
   }
-  const several = state.list == null && state.node == null && state.nodes?.length > 1;
+  const several = state.list == null && state.row == null && state.node == null && state.nodes?.length > 1;
   const listsNodes = several && state.chosen == null;
   hide(byId("lists"), state.list == null);
   hide(byId("nodes"), !listsNodes);
+  hide(byId("row-history"), state.row == null);
   hide(byId("main"), state.node == null);
   hide(byId("keys"), state.node == null);
   hide(byId("of-node"), state.node == null);
   showBanner();
   showFreshness();
-  const title = state.list ? LISTS[state.list].title : state.node && visible(state.node.name);
+  const title = state.list ? LISTS[state.list].title : state.row ? visible(state.row.name) : state.node && visible(state.node.name);
   document.title = title ? `${title} · nemutator` : "nemutator";
   showTargets(state.list === "profiles" ? state.targets : null);
-  if (state.list) showList(LISTS[state.list], state.document, askToTakeBack);
+  if (state.row) showRow(state.row, state.rowFound);
+  else if (state.list) showList(LISTS[state.list], state.document, askToTakeBack);
   else if (listsNodes) showNodes(state.nodes);
   else if (state.node) showChosen();
 }
@@ -83,7 +86,7 @@ function bannerText() {
     return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
   }
   if (brain.warning) return `The controller has a problem: ${visible(brain.warning)}.`;
-  if (state.list || state.answeredAt == null) return null;
+  if (state.list || state.row || state.answeredAt == null) return null;
   if (state.chosen != null && state.node == null) {
     return `No node called ${visible(state.chosen)} reports to this controller. Topology shows those that do.`;
   }
@@ -123,13 +126,16 @@ function nextPoll(ms) {
   });
 }
 
+/** Null where there is nothing to filter. */
 function filterBox() {
+  if (state.row) return null;
   if (state.list) return byId("list-filter");
   return byId(state.node ? "filter" : "nodes-filter");
 }
 
 function go() {
   goTo(location.hash);
+  resetRow();
   byId("list-filter").value = "";
   byId("ask").reset();
   text(byId("list-outcome"), "");
@@ -141,6 +147,7 @@ function listen() {
   document.addEventListener("keydown", (event) => {
     const box = filterBox();
     const typing = event.target.matches("input, select, textarea") || byId("rollback").open;
+    if (box == null) return;
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       box.focus();

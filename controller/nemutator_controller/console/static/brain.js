@@ -24,8 +24,11 @@ const CHANGE_DEADLINE_MS = 20000;
 
 export const NODES_PATH = "/api/v1/nodes";
 
-/** Every node with its sums; what runs on all nodes together would be tens of megabytes. */
-export const nodes = () => get(NODES_PATH);
+/** Every node that has reported, with its sums; what runs on all nodes together would be tens of megabytes. */
+export const nodes = async () => {
+  const answer = await get(NODES_PATH);
+  return { ...answer, items: answer.items?.filter((item) => item.sums != null) };
+};
 
 export const topologyPath = (node) => `/api/v1/topology?${new URLSearchParams({ node })}`;
 
@@ -41,6 +44,25 @@ export const targets = (search) =>
   get(`${TARGETS_PATH}?${new URLSearchParams({ limit: 12, search: search.slice(0, 200) })}`);
 
 export const history = (node, sinceS) => get(historyPath(node, sinceS));
+
+const HISTORY_ROWS = "/api/v1/history/workloads";
+
+/** The containers that are called so and have a history. */
+export const historyRows = (namespace, name) =>
+  get(`${HISTORY_ROWS}?${new URLSearchParams({ namespace, name, limit: 100 })}`);
+
+export const rowHistoryPath = ({ namespace, kind, name, container }, backS) => {
+  const parts = [namespace, kind, name].map(encodeURIComponent).join("/");
+  return `/api/v1/workloads/${parts}/history?${new URLSearchParams({ container, from: -backS })}`;
+};
+
+/** What is older than the brain's own history, another has to be asked for. */
+export const rowHistory = (path) => ask(path, CHANGE_DEADLINE_MS, {});
+
+export const adviceOf = (namespace) => get(`/api/v1/advice?${new URLSearchParams({ namespace })}`);
+
+export const workloadOf = (namespace, name) =>
+  get(`/api/v1/workloads?${new URLSearchParams({ namespace, fieldSelector: `name=${name}` })}`);
 
 export const get = (path) => ask(path, DEADLINE_MS, {});
 

@@ -71,7 +71,7 @@ function action({ href, compare }) {
 
 function made(row, acts, takeBack) {
   const element = globalThis.document.createElement("tr");
-  row.cells.forEach(({ drawn }) => element.append(fromTemplate(drawn ? "graph" : "cell")));
+  row.cells.forEach((cell) => element.append(fromTemplate(cell.drawn ? "graph" : cell.bars ? "bars" : "cell")));
   if (!acts) return element;
   const last = globalThis.document.createElement("td");
   last.className = "actions";
@@ -94,9 +94,15 @@ function fill(element, row) {
       attribute(shown.querySelector(".line"), "d", cell.drawn.line);
       attribute(shown.querySelector(".area"), "d", cell.drawn.area);
     }
+    if (cell.bars) {
+      for (const [name, part] of Object.entries(cell.bars)) {
+        attribute(shown.querySelector(`.${name}`), "width", part);
+      }
+    }
     attribute(shown, "title", cell.title || null);
     attribute(shown, "data-grade", cell.grade);
     attribute(shown, "data-wide", cell.wide);
+    attribute(shown, "data-stack", cell.stack);
   });
   const last = element.children[row.cells.length];
   if (last == null) return;
@@ -110,7 +116,8 @@ function fill(element, row) {
     text(shown, name);
     attribute(shown, "href", href);
     if (href == null) shown.type = "button";
-    else Object.assign(shown, { target: "_blank", rel: "noopener" });
+    // Other places of this page are shown in its own window.
+    else if (!href.startsWith("#")) Object.assign(shown, { target: "_blank", rel: "noopener" });
   });
 }
 

@@ -2,22 +2,14 @@
 // rows out; a row is a key, cells in the order of the columns, and, where `acts` says so, what a
 // person can do with it.
 
+import { ago, cell, lines, place } from "./cells.js";
 import { UNKNOWN, bytes, cores, counted, runtime, span, visible } from "./format.js";
 import { drawing } from "./history.js";
-
-const cell = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
-
-/** A cell with each text on a line of its own. */
-const lines = (...texts) => ({ text: texts.filter(Boolean).map(visible).join("\n") || UNKNOWN, wide: true });
-
-const ago = (at, now) => cell(at == null ? "" : `${span(now - at)} ago`);
+import { capacity, flows, workloads } from "./inventory.js";
 
 /** What was done, with what, and which version of it; what Vault lends has none. */
 const done = ({ operation, secret, version }) =>
   [operation, secret].filter(Boolean).join(" ") + (version == null ? "" : `, version ${version}`);
-
-/** Off clusters, the namespace of a process that runs in no group is `/`. */
-const place = (namespace, name) => (namespace ? `${namespace.replace(/\/$/, "")}/${name}` : name);
 
 /** What a profile is at, and for how long, as far as its agent says. */
 const progress = ({ state: word, phase, left_s: left }) => {
@@ -36,6 +28,7 @@ const GRADES = {
   asked: "notice",
   provisional: "notice",
   partly: "notice",
+  evicted: "notice",
   refused: "suffer",
   lost: "suffer",
   conflict: "suffer",
@@ -132,6 +125,25 @@ const mutations = {
       rollback: applied && mutation.state !== "reversed" ? { id: mutation.id, object } : null,
     };
   },
+};
+
+const missed = {
+  title: "Missed pods",
+  about:
+    "Pods of a cluster that run without what admission would have done to them, because it was down, late or confused when they were created. Where a policy says so, they are evicted, so that their workload makes others.",
+  empty: "Admission has missed no pod that runs.",
+  path: "/api/v1/missed-pods",
+  columns: ["Pod", "What was done", "Runs since", "Policies", "Why"],
+  row: (one, now) => ({
+    key: one.uid,
+    cells: [
+      cell(place(one.namespace, one.name), { title: [one.ownerKind, one.ownerName].filter(Boolean).join(" ") }),
+      state(one.result, one.result === "evicted" ? "it is in the queue of evictions" : "by an Event of the pod"),
+      ago(one.since, now),
+      cell(one.policies.join(", ")),
+      cell(one.why, { wide: true }),
+    ],
+  }),
 };
 
 const change = (before, after) => cell(`${before ?? UNKNOWN} → ${after ?? UNKNOWN}`);
@@ -271,7 +283,7 @@ const grants = {
   }),
 };
 
-export const LISTS = { profiles, mutations, advice, ageing, leases, grants };
+export const LISTS = { capacity, workloads, flows, profiles, mutations, "missed-pods": missed, advice, ageing, leases, grants };
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {

@@ -2,6 +2,7 @@
 
 import * as brain from "./brain.js";
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
+import { equipment } from "./equipment.js";
 import { parse } from "./filter.js";
 import { counted, visible } from "./format.js";
 import { followPointer, showBlindSpots, showHistory, showMachine } from "./machine.js";
@@ -25,6 +26,7 @@ export function showNode(node, history, others) {
   roots = build(node);
   grid.show(roots, node.machine);
   showCount();
+  showEquipment(equipment(node.machine));
   showBlindSpots(node.missing);
   keyed(
     byId("missing-list"),
@@ -35,6 +37,19 @@ export function showNode(node, history, others) {
       text(whatShown, visible(what));
       text(whyShown, visible(why));
       text(remedyShown, visible(remedy));
+    },
+  );
+}
+
+function showEquipment(parts) {
+  hide(byId("equipment"), parts.length === 0);
+  keyed(
+    byId("equipment-rows"),
+    parts,
+    () => fromTemplate("part"),
+    (element, { cells, grade }) => {
+      cells.forEach((said, index) => text(element.children[index].firstElementChild, said));
+      attribute(element, "data-grade", grade);
     },
   );
 }

@@ -3,6 +3,7 @@
 import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
 import { LISTS } from "./lists.js";
+import { SPANS, demandOf } from "./plots.js";
 
 /** Why there may be no answer; any other error is a defect of this page. */
 const REASONS = [brain.LostError, brain.RefusedError, brain.SignedOutError];
@@ -14,6 +15,10 @@ const TARGETS_EVERY_S = 2.5;
 export const state = {
   /** The list that is shown; null for the topology. */
   list: null,
+  /** The workload whose history is shown, as the address names it; null for none. */
+  row: null,
+  /** What the brain said of it; null before. */
+  rowFound: null,
   /** The node that is shown; null for all of them, or for the only one. */
   chosen: null,
   nodes: null,
@@ -36,14 +41,27 @@ const now = () => performance.now() / 1000;
 /** Seconds since the last answer; null when there was none. */
 export const sinceAnswer = () => (state.answeredAt == null ? null : now() - state.answeredAt);
 
-/** Go where *hash* says: `#profiles`, `#topology` or `#topology/NODE`. */
+/** Go where *hash* says: `#profiles`, `#topology`, `#topology/NODE` or `#history/NAMESPACE/KIND/NAME/CONTAINER/1d`. */
 export function goTo(hash) {
   const [view, ...rest] = hash.slice(1).split("/");
   const list = Object.hasOwn(LISTS, view) ? view : null;
-  const chosen = list == null && rest.length > 0 ? decoded(rest.join("/")) : null;
-  if (list === state.list && chosen === state.chosen) return;
-  Object.assign(state, { list, chosen, document: null, targets: null, targetsAsked: null, search: "", node: null, points: [], answeredAt: null });
+  const row = view === "history" && rest.length >= 3 ? rowIn(rest.map(decodedPart)) : null;
+  const names = list == null && row == null && rest.length > 0;
+  const chosen = names ? decoded(rest.join("/")) : null;
+  const same = JSON.stringify(row) === JSON.stringify(state.row);
+  if (list === state.list && chosen === state.chosen && same) return;
+  Object.assign(state, { list, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search: "", node: null, points: [], answeredAt: null });
 }
+
+const rowIn = ([namespace, kind, name, container, back]) => ({
+  namespace,
+  kind,
+  name,
+  container: container || null,
+  back: Object.hasOwn(SPANS, back ?? "") ? back : "1h",
+});
+
+const decodedPart = (part) => decoded(part) ?? "";
 
 function decoded(name) {
   try {
@@ -55,22 +73,51 @@ function decoded(name) {
 }
 
 export async function refresh() {
-  const { list, chosen } = state;
+  const { list, chosen, row } = state;
   let learned;
   try {
-    learned = list ? await listed(list) : await topology(chosen);
+    learned = row ? await rowHistory(row) : list ? await listed(list) : await topology(chosen);
     Object.assign(learned, { answeredAt: now(), problem: null, failures: 0 });
   } catch (error) {
     if (!REASONS.some((reason) => error instanceof reason)) throw error;
     learned = { problem: error, failures: state.failures + 1 };
   }
   // The answer is dropped when the person has gone to another view meanwhile.
-  if (list === state.list && chosen === state.chosen) Object.assign(state, learned);
+  if (list === state.list && chosen === state.chosen && row === state.row) Object.assign(state, learned);
 }
 
 async function listed(list) {
   const document = await brain.get(LISTS[list].path);
   return list === "profiles" ? { document, ...(await targets()) } : { document };
+}
+
+/** What was used of *row*: of the container that is named, or of the first. */
+async function rowHistory(row) {
+  const { items } = await brain.historyRows(row.namespace, row.name);
+  const containers = items
+    .filter((one) => one.owner_kind.toLowerCase() === row.kind.toLowerCase())
+    .map((one) => one.container);
+  if (containers.length === 0) return { rowFound: { row, containers, document: null } };
+  const wanted = containers.includes(row.container) ? row.container : containers[0];
+  const known = { ...row, container: wanted };
+  const path = brain.rowHistoryPath(known, SPANS[row.back]);
+  const [document, advice, workload] = await Promise.all([
+    brain.rowHistory(path),
+    allowedOnly(brain.adviceOf(row.namespace)),
+    allowedOnly(brain.workloadOf(row.namespace, row.name)),
+  ]);
+  const demand = demandOf(known, advice, workload, containers.length);
+  return { rowFound: { row: known, containers, document, path, demand } };
+}
+
+/** An answer; null for who may not see it: what is drawn beside use is left out then. */
+async function allowedOnly(question) {
+  try {
+    return await question;
+  } catch (error) {
+    if (error instanceof brain.RefusedError) return null;
+    throw error;
+  }
 }
 
 /** Who may not see the topology can still type what to profile. The brain looks at many nodes for them,

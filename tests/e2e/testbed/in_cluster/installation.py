@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import secrets
+import socket
 import ssl
 import subprocess
 import sys
@@ -52,6 +53,7 @@ class Installation:
     console: int
     nodes: tuple[str, str]
     trust: ssl.SSLContext | None = field(default=None, repr=False)
+    process: subprocess.Popen[bytes] | None = None
 
     def ask(
         self,
@@ -88,6 +90,16 @@ class Installation:
         self.cluster.apply(pod)
         uid: str = self.cluster.get("pod", name, f"-n={self.namespace}")["metadata"]["uid"]
         return uid
+
+    def counted(self, metric: str) -> float:
+        """What the brain has counted of *metric*, which has its labels: `name{label="value"}`."""
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.settimeout(60)
+            asking.connect(str(self.directory / "data" / "brain.sock"))
+            asking.sendall(b"GET /metrics HTTP/1.1\r\nHost: brain\r\nConnection: close\r\n\r\n")
+            shown = asking.makefile("rb").read().decode()
+        lines = [line.rpartition(" ") for line in shown.splitlines()]
+        return sum(float(value) for name, _, value in lines if name == metric)
 
     def webhooks(self) -> list[dict[str, Any]]:
         found = self.cluster.get("mutatingwebhookconfiguration", "nemutator")
@@ -132,8 +144,8 @@ def webhook(name: str) -> dict[str, Any]:
     }
 
 
-def brain(installation: Installation) -> subprocess.Popen[bytes]:
-    """As in a pod: kubelet's files and variables, and no kubeconfig."""
+def brain(installation: Installation, **settings: str) -> subprocess.Popen[bytes]:
+    """As in a pod: kubelet's files and variables, and no kubeconfig. *settings* are of its environment."""
     account = installation.directory / "account"
     account.mkdir(exist_ok=True)
     token = installation.token("nemutator-brain", audience="")
@@ -150,6 +162,7 @@ def brain(installation: Installation) -> subprocess.Popen[bytes]:
         "NEMUTATOR_BRAIN_SERVER_NAMES": LOOPBACK,
         "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(account),
         "NEMUTATOR_DATA_DIR": str(installation.directory / "data"),
+        **settings,
     }
     command = [sys.executable, "-P", "-m", "nemutator_controller", "brain", "--lifeline"]
     log = (installation.directory / "brain.log").open("ab")
@@ -158,7 +171,9 @@ def brain(installation: Installation) -> subprocess.Popen[bytes]:
 
 
 @contextlib.contextmanager
-def installed(cluster: Cluster, namespace: str, directory: Path) -> Iterator[Installation]:
+def installed(
+    cluster: Cluster, namespace: str, directory: Path, **settings: str
+) -> Iterator[Installation]:
     """A brain that is ready, in *namespace*."""
     suffix = secrets.token_hex(3)
     nodes = (f"link-a-{suffix}", f"link-b-{suffix}")
@@ -179,7 +194,8 @@ def installed(cluster: Cluster, namespace: str, directory: Path) -> Iterator[Ins
         "create", "clusterrolebinding", f"viewer-{namespace}",
         f"--clusterrole=nemutator-viewer-{namespace}", f"--serviceaccount={namespace}:viewer",
     )  # fmt: skip
-    process = brain(made)
+    process = brain(made, **settings)
+    made.process = process
     try:
         until(lambda: is_ready(made, process), "the brain is ready", within_s=READY_S)
         yield made

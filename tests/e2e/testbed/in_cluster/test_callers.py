@@ -16,6 +16,7 @@ from tests.e2e.testbed.in_cluster.installation import (
 )
 from tests.fakes.batches import workload
 from tests.fakes.grants import grant
+from tests.testbed.running.waiting import until
 
 
 @pytest.mark.timeout(180)  # a control plane that may be busy, and a process with its imports
@@ -31,6 +32,13 @@ def test_an_agent_speaks_for_its_node_and_for_no_pod_of_another(installation: In
     ]
     accepted = installation.ask(uplink, REPORTS, token=agent, body=reports(here, *pods))
     assert (accepted.status, accepted.json["seq"]) == (200, 1)
+
+    def believed() -> bool:
+        again = installation.ask(uplink, REPORTS, token=agent, body=reports(here, *pods))
+        assert again.status == 200, again.body
+        return installation.counted('nemutator_tokens_judged_total{how="signed"}') >= 1
+
+    until(believed, "the agent is known by its signature, once its pod is seen", within_s=60)
     refused = installation.ask(uplink, REPORTS, token=agent, body=reports(there))
     assert refused.status == 403, refused.body
     strangers = {

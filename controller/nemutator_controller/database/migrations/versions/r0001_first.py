@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
+from nemutator_controller.database.columns import Number, Words
 
 revision = "0001"
 down_revision = None
@@ -10,25 +11,25 @@ down_revision = None
 def upgrade() -> None:
     op.create_table(
         "cursors",
-        sa.Column("node", sa.Text, primary_key=True),
-        sa.Column("epoch", sa.Text, primary_key=True),
-        sa.Column("seq", sa.Integer, nullable=False),
+        sa.Column("node", Words, primary_key=True),
+        sa.Column("epoch", Words, primary_key=True),
+        sa.Column("seq", Number, nullable=False),
         sa.Column("touched_at", sa.Float, nullable=False),
     )
     op.create_table(
         "latest",
-        sa.Column("node", sa.Text, primary_key=True),
-        sa.Column("epoch", sa.Text, nullable=False),
-        sa.Column("seq", sa.Integer, nullable=False),
+        sa.Column("node", Words, primary_key=True),
+        sa.Column("epoch", Words, nullable=False),
+        sa.Column("seq", Number, nullable=False),
         sa.Column("seen_at", sa.Float, nullable=False),
         sa.Column("report", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "history",
-        sa.Column("node", sa.Text, primary_key=True),
+        sa.Column("node", Words, primary_key=True),
         sa.Column("at", sa.Float, primary_key=True),
         sa.Column("cpu_cores", sa.Float),
-        sa.Column("memory_used_bytes", sa.Integer, nullable=False),
+        sa.Column("memory_used_bytes", Number, nullable=False),
         sa.Column("cpu_pressure_10s", sa.Float),
         sqlite_with_rowid=False,
     )

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
+from nemutator_controller.database.columns import Words
 
 revision = "0005"
 down_revision = "0004"
@@ -9,5 +10,5 @@ down_revision = "0004"
 
 def upgrade() -> None:
     for name in ("policy", "revision", "owner_uid"):
-        column = sa.Column(name, sa.Text, nullable=False, server_default="")
+        column = sa.Column(name, Words, nullable=False, server_default="")
         op.add_column("tombstones", column)

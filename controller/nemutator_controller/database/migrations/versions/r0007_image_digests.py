@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
+from nemutator_controller.database.columns import Words
 
 revision = "0007"
 down_revision = "0006"
@@ -10,6 +11,6 @@ down_revision = "0006"
 def upgrade() -> None:
     op.create_table(
         "image_digests",
-        sa.Column("image", sa.Text, primary_key=True),
-        sa.Column("digest", sa.Text, nullable=False),
+        sa.Column("image", Words, primary_key=True),
+        sa.Column("digest", Words, nullable=False),
     )

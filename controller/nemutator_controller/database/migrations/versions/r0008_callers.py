@@ -2,11 +2,12 @@
 
 import sqlalchemy as sa
 from alembic import op
+from nemutator_controller.database.columns import Words
 
 revision = "0008"
 down_revision = "0007"
 
 
 def upgrade() -> None:
-    op.add_column("decisions", sa.Column("caller", sa.Text, nullable=False, server_default=""))
+    op.add_column("decisions", sa.Column("caller", Words, nullable=False, server_default=""))
     op.create_index("decisions_caller", "decisions", ["caller", "state"])

@@ -1,0 +1,164 @@
+"""Updating, put together: SizingPolicies give advice to pods that run."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nemutator_common.clocks import Clock
+
+from nemutator_controller.ageing.findings import Findings
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.following import BrainJournal
+from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.sized_pods import ClusterSizedPods
+from nemutator_controller.app.sizing import LeakingMemory
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
+from nemutator_controller.journal.sql import SqlJournal
+from nemutator_controller.kube.informing import Informer, NotSyncedError
+from nemutator_controller.kube.quantities import Quantity, parse_quantity
+from nemutator_controller.policies.model import PolicyError
+from nemutator_controller.sizing.all_advice import gather_advice
+from nemutator_controller.sizing.documents import Advice
+from nemutator_controller.sizing.ports import GrowingMemory
+from nemutator_controller.sizing.usages import Usages
+from nemutator_controller.updating.endpoint import SizingApi
+from nemutator_controller.updating.model import SoundSizing, sizing_of
+from nemutator_controller.updating.objects import SizingPolicyObject
+from nemutator_controller.updating.records import (
+    RESOURCES,
+    AmountAdvice,
+    ContainerAdvice,
+    SizedWorkload,
+)
+from nemutator_controller.updating.resizing import RunningResizes
+from nemutator_controller.updating.telling import SizingStatuses
+
+MOST_POLICIES = 1_000
+
+
+def updating_part(
+    context: BrainContext, usages: Usages, findings: Findings, replicas: AdmissionReplicas
+) -> Part:
+    cluster, process = context.cluster, context.process
+    if cluster is None:
+        return Part(routes=SizingApi(dict, dict).routes())
+    informer = cluster.sizing_policies
+    policies = WatchedSizings(informer)
+    resizes = RunningResizes(
+        ClusterSizedPods(cluster),
+        policies,
+        AdviceOfUse(usages, cluster, LeakingMemory(findings), process.clock),
+        BrainJournal(SqlJournal(context.database)),
+        HeardReplicas(replicas),
+        process=process,
+        fresh=lambda: uuid.uuid4().hex,
+        per_minute=context.settings.resizes_per_minute,
+        own_namespace=context.settings.namespace,
+    )
+    statuses = SizingStatuses(
+        informer, cluster.writer, lambda: resizes.progress, policies.faulty, process
+    )
+    return Part(
+        routes=SizingApi(lambda: resizes.progress, policies.faulty).routes(),
+        tasks=[
+            Task(TaskPhase.WATCH, "watch sizing policies", informer.run),
+            Task(TaskPhase.WORK, "resize pods", resizes.run, alone=True),
+            Task(TaskPhase.WORK, "sizing policies' statuses", statuses.run, alone=True),
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HeardReplicas:
+    """The `ProvenWebhook`: replicas of admission ask the brain every few seconds."""
+
+    replicas: AdmissionReplicas
+
+    def is_alive(self) -> bool:
+        return self.replicas.is_heard()
+
+
+@dataclass(slots=True)
+class WatchedSizings:
+    """The `KnownSizings` of a cluster."""
+
+    informer: Informer[SizingPolicyObject]
+    _specs: Mapping[str, Any] | None = field(default=None, init=False)
+    _sound: Sequence[SoundSizing] = field(default=(), init=False)
+    _faulty: Mapping[str, str] = field(default_factory=dict, init=False)
+
+    def sound(self) -> Sequence[SoundSizing] | None:
+        try:
+            found = self.informer.snapshot().objects.values()
+        except NotSyncedError:
+            return None
+        specs = {each.metadata.name: each.spec for each in found}
+        # Their statuses are written as well, which changes nothing here.
+        if specs != self._specs:
+            self._specs = specs
+            self._sound, self._faulty = _checked(specs)
+        return self._sound
+
+    def faulty(self) -> Mapping[str, str]:
+        self.sound()
+        return self._faulty
+
+
+def _checked(specs: Mapping[str, Any]) -> tuple[Sequence[SoundSizing], Mapping[str, str]]:
+    sound: list[SoundSizing] = []
+    faulty: dict[str, str] = {}
+    for name in sorted(specs):
+        if len(sound) >= MOST_POLICIES:
+            faulty[name] = f"more than {MOST_POLICIES} policies: merge some"
+            continue
+        try:
+            sound.append(sizing_of(name, specs[name]))
+        except PolicyError as error:
+            faulty[name] = str(error)
+    return sound, faulty
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceOfUse:
+    """The `GivenAdvice`."""
+
+    usages: Usages
+    cluster: Cluster
+    growing: GrowingMemory
+    clock: Clock
+
+    async def now(self) -> Mapping[SizedWorkload, Mapping[str, ContainerAdvice]]:
+        advice = await gather_advice(
+            self.usages, self.cluster.requests, growing=self.growing, clock=self.clock
+        )
+        found: defaultdict[SizedWorkload, dict[str, ContainerAdvice]] = defaultdict(dict)
+        for each in advice.items:
+            workload = (each.namespace, each.owner_kind, each.owner)
+            found[workload][each.container] = container_advice(each)
+        return found
+
+
+def container_advice(advice: Advice) -> ContainerAdvice:
+    amounts = {
+        resource: AmountAdvice(
+            target=parse_quantity(text),
+            lower=_bound(getattr(advice.lower, resource)),
+            upper=_bound(getattr(advice.upper, resource)),
+        )
+        for resource in RESOURCES
+        if (text := getattr(advice.requests, resource)) is not None
+    }
+    return ContainerAdvice(
+        is_firm=advice.state == "firm",
+        reason=advice.reason,
+        last_at=advice.last_at,
+        amounts=amounts,
+        strategy=advice.strategy,
+    )
+
+
+def _bound(text: str | None) -> Quantity | None:
+    return None if text is None else parse_quantity(text)

@@ -1,0 +1,161 @@
+// The lists of what there is, what it asks for and what it uses. Pure: documents in, rows out.
+
+import { ago, cell, place, stacked } from "./cells.js";
+import { UNKNOWN, bytes, cores, counted, percent, worst } from "./format.js";
+
+/** What of a cluster one answer holds: a page that asks every few seconds cannot have all of it. */
+const NODES = 200;
+const WORKLOADS = 300;
+const FLOWS = 300;
+
+const more = (what, command) => ({ remaining = 0 }) =>
+  remaining > 0 ? `${counted(remaining, what)} more: ${command} finds them.` : "";
+
+/** Widths of a hundred: what can be used, and within it what is requested and what is used. */
+function shares(whole, requested, used) {
+  if (!whole) return null;
+  const part = (value) => (100 * Math.min(1, Math.max(0, (value ?? 0) / whole))).toFixed(1);
+  return { whole: "100.0", requested: part(requested), used: part(used) };
+}
+
+/** Three lines of one resource, drawn and in words. */
+function lanes(item, field, say) {
+  const [whole, requested, used] = ["allocatable", "requested", "used"].map((name) => item[name]?.[field] ?? null);
+  const share = whole && used != null ? ` (${percent((100 * used) / whole)})` : "";
+  return {
+    ...stacked(
+      `used ${say(used)}${share}`,
+      `requested ${say(requested)}`,
+      `of ${say(whole)}`,
+    ),
+    bars: shares(whole, requested, used) ?? shares(1, 0, 0),
+  };
+}
+
+export const capacity = {
+  title: "Capacity",
+  about:
+    "What pods can request of each node, what they request, and what is used of it: the gap between the last two is paid for and idle. Off clusters nobody requests anything.",
+  empty: "No node is known yet: the first report takes a few seconds after the start of its agent.",
+  path: `/api/v1/nodes?orderBy=requested&limit=${NODES}`,
+  note: more("node", "nemutator nodes"),
+  columns: ["Node", "State", "CPU", "Memory", "Pods", "Pressure"],
+  acts: true,
+  row: (node, now) => {
+    const { pods = {}, sums } = node;
+    const ready = node.ready === false || node.stale ? "suffer" : node.unschedulable ? "notice" : "calm";
+    const words = [
+      node.ready === false ? "not ready" : node.stale ? "stale" : node.unschedulable ? "cordoned" : "ready",
+      node.seen_at == null ? "no agent has reported" : "",
+    ];
+    const pending = pods.pending > 0 ? `, ${pods.pending} pending` : "";
+    const most = node.most_pods == null ? "" : ` of ${node.most_pods}`;
+    const [waits, resource] = worst(sums?.waiting ?? {});
+    return {
+      key: node.name,
+      cells: [
+        cell(node.name),
+        cell(words.filter(Boolean).join(", "), { grade: ready, title: node.seen_at == null ? null : `seen ${ago(node.seen_at, now).text}` }),
+        lanes(node, "cpu_cores", (value) => (value == null ? UNKNOWN : `${cores(value)} cores`)),
+        lanes(node, "memory_bytes", bytes),
+        cell(pods.count == null ? "" : `${pods.count}${most}${pending}`),
+        cell(waits == null ? "" : `${percent(waits)} ${resource}`.trim()),
+      ],
+      links: [{ text: "what runs on it", href: `#topology/${encodeURIComponent(node.name)}` }],
+    };
+  },
+};
+
+/** Where the page shows what a workload used. */
+export const historyHref = (...parts) =>
+  `#history/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
+
+function amounts({ cpu_cores: cpu, memory_bytes: memory }) {
+  if (cpu == null && memory == null) return stacked("");
+  // Nobody asked for anything: that is read faster than two zeros.
+  return cpu === 0 && memory === 0 ? stacked("none") : stacked(`${cores(cpu)} cores`, bytes(memory));
+}
+
+function replicas({ wanted, ready, pods, pending, unscheduled }, processes) {
+  if (processes != null) return cell(counted(processes, "process", "processes"));
+  const short = pending > 0 || (wanted != null && ready < wanted);
+  const without = unscheduled > 0 ? `, ${unscheduled} without a node` : "";
+  const waits = pending > 0 ? `, ${pending} pending` : "";
+  return cell(`${ready} of ${wanted ?? pods} ready${waits}${without}`, { grade: short ? "notice" : "none" });
+}
+
+/** What went wrong with it. */
+function trouble({ oom_ended: oom, restarts, throttled }) {
+  const words = [
+    oom > 0 ? `${counted(oom, "container")} ended for memory` : "",
+    restarts > 0 ? counted(restarts, "restart") : "",
+    throttled > 0.005 ? `throttled in ${percent(100 * throttled)} of periods` : "",
+  ].filter(Boolean);
+  const grade = oom > 0 ? "suffer" : words.length > 0 ? "notice" : "none";
+  return cell(words.join(", ") || "none", { grade: words.length > 0 ? grade : "none", wide: true });
+}
+
+export const workloads = {
+  title: "Workloads",
+  about:
+    "What each workload requests and uses, all its pods together; waste is what it requests and would not use at the worst that was seen. Its history shows use over time.",
+  empty: "No workload has been seen yet: agents report what runs within a quarter of a minute.",
+  path: `/api/v1/workloads?orderBy=cpu&limit=${WORKLOADS}`,
+  note: more("workload", "nemutator workloads"),
+  columns: ["Workload", "Replicas", "Requests", "Limits", "Use now", "Usual", "Worst", "Waste", "Network", "Trouble"],
+  acts: true,
+  row: (one) => ({
+    key: [one.namespace, one.kind, one.name].join("\n"),
+    cells: [
+      cell(place(one.namespace, one.name), { title: one.kind }),
+      replicas(one.replicas, one.processes),
+      amounts(one.requests),
+      amounts(one.limits),
+      amounts(one.use.now),
+      amounts(one.use.usual),
+      amounts(one.use.worst),
+      amounts(one.waste),
+      one.network.received == null && one.network.sent == null
+        ? cell("")
+        : stacked(`${bytes(one.network.received)}/s in`, `${bytes(one.network.sent)}/s out`),
+      trouble(one),
+    ],
+    // Of a plain control group only what runs in it has a history.
+    links: one.kind === "group" ? [] : [{ text: "history", href: historyHref(one.namespace, one.kind, one.name) }],
+  }),
+};
+
+/** A pod by its workload, and anything else by its name. */
+const end = ({ kind, namespace, name, owner_kind: ownerKind, owner, address }) =>
+  cell(place(namespace, name), {
+    title: [owner ? `${ownerKind} ${owner}` : kind, address].filter(Boolean).join(", "),
+  });
+
+export const flows = {
+  title: "Flows",
+  about:
+    "Who talks to whom: connections of pods that agents looked at in the last quarter of an hour, and bytes per second of them.",
+  empty:
+    "No flow is known. Agents look at connections of pods where their setting observe.flows is on; a machine outside of a cluster has no pods.",
+  path: `/api/v1/flows?limit=${FLOWS}`,
+  note: more("flow", "/api/v1/flows"),
+  columns: ["From", "To", "Port", "Sent", "Received", "Connections", "Seen"],
+  row: (flow, now) => {
+    const out = flow.direction === "out";
+    const [from, to] = out ? [flow.pod, flow.peer] : [flow.peer, flow.pod];
+    const [there, back] = out ? [flow.sent, flow.received] : [flow.received, flow.sent];
+    return {
+      key: [flow.pod.namespace, flow.pod.name, flow.peer.address, flow.port, flow.direction].join("\n"),
+      cells: [
+        end(from),
+        end(to),
+        cell(`${flow.port}/${flow.protocol}`),
+        cell(`${bytes(there)}/s`),
+        cell(`${bytes(back)}/s`),
+        cell(String(flow.connections)),
+        { ...ago(flow.to_at, now), title: `by the agent of ${flow.node}` },
+      ],
+      links: [],
+    };
+  },
+};

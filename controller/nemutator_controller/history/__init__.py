@@ -1,0 +1,1 @@
+"""What every container used: the last hours, a day, and a usual week."""

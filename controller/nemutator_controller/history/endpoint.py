@@ -1,0 +1,137 @@
+"""`/api/v1/workloads/…/history` and the list of what there is a history of."""
+
+import hashlib
+from dataclasses import dataclass
+
+import msgspec
+from aiohttp import web
+from nemutator_common.process import Process
+
+from nemutator_controller.access.routes import AllowedRoute, allowed
+from nemutator_controller.answers import answer, refusal, unless_known
+from nemutator_controller.history.cells import RowCells
+from nemutator_controller.history.documents import (
+    HistoryRow,
+    HistoryRows,
+    OlderPart,
+    workload_history,
+)
+from nemutator_controller.history.older import OlderQuestion, joined
+from nemutator_controller.history.older_reading import OlderUnavailableError
+from nemutator_controller.history.ports import OlderHistory
+from nemutator_controller.history.questions import (
+    KEPT_S,
+    OLDER_S,
+    HistoryQuestion,
+    UnclearQuestionError,
+    older_steps,
+    question,
+)
+from nemutator_controller.history.row_keys import RowKey
+from nemutator_controller.history.usage_history import UsageHistory
+from nemutator_controller.queries import limit_in
+
+PATH = "/api/v1/workloads/{namespace}/{kind}/{name}/history"
+LIST_PATH = "/api/v1/history/workloads"
+
+USUAL_ROWS = 1_000
+MOST_ROWS = 20_000
+
+_LISTED = f"{LIST_PATH} lists all that have a history"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadHistoryApi:
+    usage: UsageHistory
+    process: Process
+    older: OlderHistory | None = None
+    """None: nobody knows what is older than our own."""
+
+    def routes(self) -> list[AllowedRoute]:
+        return [
+            allowed("get", "topology", web.get(PATH, self._show), narrows=True),
+            allowed("get", "topology", web.get(LIST_PATH, self._list), narrows=True),
+        ]
+
+    async def _show(self, request: web.Request) -> web.Response:
+        now = self.process.clock.now()
+        try:
+            reach_s = KEPT_S if self.older is None else OLDER_S
+            asked = question(request.query, now=now, reach_s=reach_s)
+        except UnclearQuestionError as wrong:
+            return refusal(400, str(wrong), "ask with from=-3600 for the last hour")
+        found = self._rows_of(request)
+        if not found:
+            return refusal(404, "nothing is known of this workload's use", _LISTED)
+        named = ", ".join(key.container for key in found)
+        container = request.query.get("container")
+        chosen = [key for key in found if container in (None, key.container)]
+        if not chosen:
+            return refusal(404, "no such container", f"it has {named}")
+        if len(chosen) > 1:
+            return refusal(400, "container: missing", f"name one of {named}")
+        (key,) = chosen
+        cells = self.usage.cells(key, begin=asked.begin, end=asked.end)
+        week = self.usage.usual_week(key)
+        older = None
+        if self.older is not None:
+            cells, older = await self._with_older(self.older, key, cells, asked, now=now)
+        document = workload_history(key, cells, week, asked, older)
+        content = msgspec.json.encode(document)
+        tag = hashlib.blake2b(content, digest_size=16).hexdigest()
+        return unless_known(request, document, tag=tag)
+
+    async def _with_older(
+        self,
+        source: OlderHistory,
+        key: RowKey,
+        ours: RowCells,
+        asked: HistoryQuestion,
+        *,
+        now: float,
+    ) -> tuple[RowCells, OlderPart | None]:
+        steps = older_steps(asked, now=now)
+        if not steps:
+            return ours, None
+        wanted = OlderQuestion(key, asked.begin, asked.step_s, steps)
+        try:
+            found = await source.cells(wanted)
+        except OlderUnavailableError as error:
+            return ours, OlderPart(steps=steps, missing=str(error))
+        seam = asked.begin + steps * asked.step_s
+        part = OlderPart(steps=steps, samples=found.samples, dropped=found.dropped)
+        return joined(found.cells, ours, seam=seam), part
+
+    async def _list(self, request: web.Request) -> web.Response:
+        limit = limit_in(request.query.get("limit"), usual=USUAL_ROWS, most=MOST_ROWS)
+        if limit is None:
+            what = f"limit: expected a number from 1 to {MOST_ROWS}"
+            return refusal(400, what, "leave it away for the first thousand")
+        namespace = request.query.get("namespace") or None
+        name = request.query.get("name") or None
+        found = [
+            key
+            for key in self.usage.known_keys()
+            if namespace in (None, key.namespace) and name in (None, key.owner)
+        ]
+        rows = [
+            HistoryRow(
+                key.namespace,
+                key.owner_kind,
+                key.owner,
+                key.container,
+                round(self.usage.heard_at(key), 1),
+            )
+            for key in found[:limit]
+        ]
+        return answer(HistoryRows(items=rows, left_off=len(found) - len(rows)))
+
+    def _rows_of(self, request: web.Request) -> list[RowKey]:
+        named = request.match_info
+        return [
+            key
+            for key in self.usage.known_keys()
+            if (key.namespace, key.owner) == (named["namespace"], named["name"])
+            # As kubectl takes kinds.
+            and key.owner_kind.casefold() == named["kind"].casefold()
+        ]

@@ -1,0 +1,72 @@
+"""Whose series are: found out once for each series, and not for every point of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nemutator_controller.ingest.usage_points import Series, UsagePoints
+
+K = TypeVar("K")
+
+FIRST_RETRY_S = 10.0
+LONGEST_RETRY_S = 600.0
+"""An owner that is not known is asked for again, at ever longer intervals: a pod may be reported before
+it is seen, and most groups that have no owner never get one."""
+
+
+@dataclass(slots=True)
+class _Node(Generic[K]):
+    series: Sequence[Series]
+    owners: list[K | None] = field(default_factory=list)
+    unknown: set[int] = field(default_factory=set)
+    """Entries that were asked for, and had no owner."""
+    retry_at: float = 0.0
+    retry_s: float = FIRST_RETRY_S
+
+
+class SeriesOwners(Generic[K]):
+    """The owners of the series of at most *most_nodes* nodes, as *find* knows them."""
+
+    def __init__(self, find: Callable[[str, Series], K | None], *, most_nodes: int) -> None:
+        self._find = find
+        self._most_nodes = most_nodes
+        self._nodes: dict[str, _Node[K]] = {}
+        """The last heard of at the end."""
+
+    def of(self, node: str, points: UsagePoints, *, now: float) -> Sequence[K | None]:
+        """The owner of each entry of *points.series*; None for those that are not known, or not asked for
+        yet because nothing was reported of them."""
+        known = self._nodes.pop(node, None)
+        if known is None or known.series is not points.series:
+            known = _Node(points.series)
+        self._nodes[node] = known
+        if len(self._nodes) > self._most_nodes:
+            del self._nodes[next(iter(self._nodes))]
+        self._ask(node, known, np.unique(points.of), now=now)
+        return known.owners
+
+    def _ask(
+        self, node: str, known: _Node[K], entries: npt.NDArray[np.int32], *, now: float
+    ) -> None:
+        first = len(known.owners)
+        known.owners += [None] * (len(known.series) - first)
+        # What was named without a point yet is asked for when its first point comes.
+        missing = [one for one in entries.tolist() if known.owners[one] is None]
+        new = [one for one in missing if one not in known.unknown]
+        if new:
+            known.retry_at, known.retry_s = now + FIRST_RETRY_S, FIRST_RETRY_S
+        elif now < known.retry_at:
+            return
+        else:
+            known.retry_s = min(2 * known.retry_s, LONGEST_RETRY_S)
+            known.retry_at = now + known.retry_s
+            new = missing
+        for one in new:
+            owner = known.owners[one] = self._find(node, known.series[one])
+            if owner is None:
+                known.unknown.add(one)
+            else:
+                known.unknown.discard(one)

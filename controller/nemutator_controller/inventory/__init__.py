@@ -1,0 +1,1 @@
+"""What the cluster has, asks for and uses: nodes, workloads, and who talks to whom."""

@@ -1,0 +1,250 @@
+"""`/api/v1/nodes` and `/api/v1/workloads`: what there is, what it asks for, and what it uses.
+
+What a page has is made and encoded in a thread: that of 5 000 nodes is 5 MB.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import msgspec
+from aiohttp import web
+from nemutator_common.process import Process
+
+from nemutator_controller.access.routes import AllowedRoute, allowed
+from nemutator_controller.answers import refusal, unavailable
+from nemutator_controller.cluster.node_list import listed
+from nemutator_controller.cluster.nodes import ReportedNode
+from nemutator_controller.inventory.amounts import NOTHING
+from nemutator_controller.inventory.documents import (
+    WorkloadList,
+    workload_item,
+    workload_totals,
+)
+from nemutator_controller.inventory.graphs import WorkloadGraph, graph_of
+from nemutator_controller.inventory.model import (
+    ClusterFigures,
+    NodeFigures,
+    Tally,
+    WorkloadFigures,
+)
+from nemutator_controller.inventory.namespace_documents import namespace_list
+from nemutator_controller.inventory.node_documents import (
+    InventoryNodeList,
+    NodeItem,
+    machine_item,
+    node_item,
+    node_totals,
+)
+from nemutator_controller.inventory.pages import TokenError, page_of
+from nemutator_controller.inventory.selection import (
+    NODE_FIELDS,
+    NODE_ORDERS,
+    WORKLOAD_FIELDS,
+    WORKLOAD_ORDERS,
+    Wanted,
+    node_position,
+    workload_position,
+)
+from nemutator_controller.inventory.tagged_answers import sent, tag_of
+from nemutator_controller.inventory.taking import NotListedYetError
+from nemutator_controller.inventory.trees import WorkloadTree, namespace_branches
+from nemutator_controller.kube.label_selectors import Selector, SelectorError, parse_selector
+from nemutator_controller.queries import limit_in
+
+NODES = "/api/v1/nodes"
+WORKLOADS = "/api/v1/workloads"
+
+USUAL = 500
+MOST = 5_000
+USUAL_BRANCHES = 50
+"""Workloads of one page with all their pods: each may have thousands."""
+
+VIEWS = ("list", "tree", "graph", "namespaces")
+
+
+class CountedFigures(Protocol):
+    async def now(self) -> ClusterFigures: ...
+
+
+class NotAskedWellError(Exception):
+    """What is wrong with a query, and what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The query of a list."""
+
+    wanted: Wanted
+    order: str
+    limit: int | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryApi:
+    counted: CountedFigures
+    reported: Callable[[], Sequence[ReportedNode]]
+    stale_after_s: Callable[[], float]
+    in_cluster: bool
+    process: Process
+
+    def routes(self) -> list[AllowedRoute]:
+        return [
+            allowed("get", "topology", web.get(NODES, self._nodes)),
+            allowed("get", "workloads", web.get(WORKLOADS, self._workloads), narrows=True),
+        ]
+
+    async def _nodes(self, request: web.Request) -> web.StreamResponse:
+        try:
+            asked = _asked(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=None)
+            figures = await self.counted.now()
+            now, after_s, reported = self.process.clock.now(), self.stale_after_s(), self.reported()
+            body, tag = await asyncio.to_thread(
+                _nodes_document, figures, reported, asked, now, after_s, self.in_cluster
+            )
+        except NotAskedWellError as error:
+            return refusal(400, str(error), "see docs/inventory.md")
+        except NotListedYetError as error:
+            return unavailable(str(error), "ask again in a moment")
+        return sent(request, body, tag)
+
+    async def _workloads(self, request: web.Request) -> web.StreamResponse:
+        view = request.query.get("as", "list")
+        try:
+            if view not in VIEWS:
+                raise NotAskedWellError(f"as: expected one of {', '.join(VIEWS)}")
+            usual = USUAL if view in ("list", "namespaces") else USUAL_BRANCHES
+            asked = _asked(request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=usual)
+            figures, now = await self.counted.now(), self.process.clock.now()
+            body, tag = await asyncio.to_thread(_workloads_document, figures, asked, view, now)
+        except NotAskedWellError as error:
+            return refusal(400, str(error), "see docs/inventory.md")
+        except NotListedYetError as error:
+            return unavailable(str(error), "ask again in a moment")
+        return sent(request, body, tag)
+
+
+def _asked(
+    request: web.Request, *, fields: Sequence[str], orders: Sequence[str], usual: int | None
+) -> Asked:
+    query = request.query
+    order = query.get("orderBy", "name")
+    if order not in orders:
+        raise NotAskedWellError(f"orderBy: expected one of {', '.join(orders)}")
+    limit: int | None = usual
+    if (text := query.get("limit")) is not None:
+        limit = limit_in(text, usual=USUAL, most=MOST)
+        if limit is None:
+            raise NotAskedWellError(f"limit: expected 1 to {MOST}")
+    chosen = _selector(query.get("fieldSelector"), "fieldSelector")
+    for each in chosen.requirements:
+        if each.key not in fields:
+            raise NotAskedWellError(f"fieldSelector: expected one of {', '.join(fields)}")
+    labels = _selector(query.get("labelSelector"), "labelSelector")
+    wanted = Wanted(query.get("namespace") or None, labels, chosen)
+    return Asked(wanted, order, limit, query.get("continue", ""))
+
+
+def _selector(text: str | None, what: str) -> Selector:
+    try:
+        return parse_selector(text or "")
+    except SelectorError as error:
+        raise NotAskedWellError(f"{what}: {error}") from error
+
+
+def _nodes_document(
+    figures: ClusterFigures,
+    reported: Sequence[ReportedNode],
+    asked: Asked,
+    now: float,
+    after_s: float,
+    in_cluster: bool,
+) -> tuple[bytes, str]:
+    known = {each.name: listed(each, now=now, after_s=after_s) for each in reported}
+    if in_cluster:
+        items = [
+            node_item(figures.nodes.get(name) or _only_reported(name), known.get(name))
+            for name in sorted(figures.nodes.keys() | known.keys())
+        ]
+    else:
+        items = [machine_item(each) for each in known.values()]
+    items = [each for each in items if asked.wanted.has_node(each)]
+
+    def position(item: NodeItem) -> tuple[float, tuple[str, ...]]:
+        return node_position(item, asked.order)
+
+    try:
+        page = page_of(items, position, order=asked.order, limit=asked.limit, after=asked.after)
+    except TokenError as error:
+        raise NotAskedWellError(f"continue: {error}") from error
+    document = InventoryNodeList(
+        now=now,
+        counted_at=figures.taken_at,
+        totals=node_totals(items),
+        next=page.next,
+        remaining=page.remaining,
+        items=list(page.items),
+    )
+    # Ages grow while nothing happens.
+    same = replace(
+        document, now=0, counted_at=0, items=[replace(each, age_s=None) for each in page.items]
+    )
+    return msgspec.json.encode(document), tag_of(same)
+
+
+def _workloads_document(
+    figures: ClusterFigures, asked: Asked, view: str, now: float
+) -> tuple[bytes, str]:
+    found = [each for each in figures.workloads.values() if asked.wanted.has_workload(each)]
+    if view == "namespaces":
+        named = namespace_list(found, figures.objects, now=now, counted_at=figures.taken_at)
+        return msgspec.json.encode(named), tag_of(replace(named, now=0, counted_at=0))
+
+    def position(one: WorkloadFigures) -> tuple[float, tuple[str, ...]]:
+        return workload_position(one, asked.order)
+
+    try:
+        page = page_of(found, position, order=asked.order, limit=asked.limit, after=asked.after)
+    except TokenError as error:
+        raise NotAskedWellError(f"continue: {error}") from error
+    document: WorkloadList | WorkloadTree | WorkloadGraph
+    at, more, rest = figures.taken_at, page.next, page.remaining
+    if view == "graph":
+        nodes, edges = graph_of(page.items, figures)
+        document = WorkloadGraph(
+            now=now, counted_at=at, next=more, remaining=rest, nodes=nodes, edges=edges
+        )
+    elif view == "tree":
+        document = WorkloadTree(
+            now=now,
+            counted_at=at,
+            totals=workload_totals(found),
+            next=more,
+            remaining=rest,
+            namespaces=namespace_branches(page.items),
+        )
+    else:
+        document = WorkloadList(
+            now=now,
+            counted_at=at,
+            totals=workload_totals(found),
+            next=more,
+            remaining=rest,
+            items=[workload_item(each) for each in page.items],
+        )
+    return msgspec.json.encode(document), tag_of(replace(document, now=0, counted_at=0))
+
+
+def _only_reported(name: str) -> NodeFigures:
+    """A node that Kubernetes does not know (any more)."""
+    return NodeFigures(
+        name=name,
+        node=None,
+        allocatable=NOTHING,
+        capacity=NOTHING,
+        most_pods=None,
+        tally=Tally(),
+        is_ready=False,
+    )

@@ -1,0 +1,292 @@
+"""Counts a cluster: from snapshots to figures, in which the sums of parts are the totals.
+
+It takes seconds for 150 000 pods, so it runs in a thread: it reads snapshots, which never change, and nothing
+else.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
+
+from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
+from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
+from nemutator_controller.inventory.amounts import NOTHING, CpuMemory, count, cpu_memory
+from nemutator_controller.inventory.current_use import LastUse
+from nemutator_controller.inventory.model import (
+    ClusterFigures,
+    ContainerName,
+    CountedPod,
+    LevelSums,
+    NamespaceFigures,
+    NodeFigures,
+    Tally,
+    UseLevels,
+    WorkloadFigures,
+    WorkloadKey,
+    added,
+    larger,
+    level_sums,
+)
+from nemutator_controller.inventory.pod_demands import PodDemands
+from nemutator_controller.inventory.ports import UseNow
+from nemutator_controller.kube.node_objects import Service, WatchedNode
+from nemutator_controller.kube.objects import Object, Pod
+from nemutator_controller.kube.workload_objects import (
+    DisruptionBudget,
+    TargetRef,
+    WatchedWorkload,
+)
+
+Levels = Mapping[ContainerName, UseLevels]
+
+OOM_KILLED = "OOMKilled"
+
+
+def count_cluster(
+    snapshot: ClusterSnapshot, objects: ObjectsSnapshot, use: UseNow, levels: Levels, *, now: float
+) -> ClusterFigures:
+    pods = counted_pods(snapshot, use, now=now)
+    by_node: dict[str, Tally] = defaultdict(Tally)
+    by_workload: dict[WorkloadKey, list[CountedPod]] = defaultdict(list)
+    tallies: dict[WorkloadKey, Tally] = defaultdict(Tally)
+    for each in pods:
+        one, key = tally_of(each), each.workload
+        by_workload[key].append(each)
+        tallies[key].add(one)
+        if node := each.pod.spec.node_name:
+            by_node[node].add(one)
+    workloads = _workloads(objects, by_workload, tallies, levels)
+    namespaces = namespace_figures(workloads.values())
+    services: dict[str, list[Service]] = defaultdict(list)
+    for service in objects.services.values():
+        services[service.metadata.namespace].append(service)
+    total, waste = Tally(), NOTHING
+    for one_namespace in namespaces.values():
+        total.add(one_namespace.tally)
+        waste += one_namespace.waste
+    return ClusterFigures(
+        taken_at=now,
+        nodes=_nodes(objects, by_node),
+        workloads=workloads,
+        namespaces=namespaces,
+        total=total,
+        waste=waste,
+        objects=objects,
+        services=services,
+    )
+
+
+def counted_pods(snapshot: ClusterSnapshot, use: UseNow, *, now: float) -> list[CountedPod]:
+    """All pods that have not ended, each with what its node has said of it."""
+    used = {node: _used(use.of(node, now=now)) for node in use.nodes()}
+    demands, owners = PodDemands(), _Owners(snapshot)
+    nothing: Mapping[str, tuple[LastUse, ...]] = {}
+    return [
+        CountedPod(
+            pod,
+            owners.of(pod),
+            demands.of(pod),
+            # A node may speak for its own pods only.
+            used.get(pod.spec.node_name, nothing).get(pod.metadata.uid, ()),
+        )
+        for pod in snapshot.pods.objects.values()
+        if not pod.has_ended
+    ]
+
+
+def _used(several: Iterable[LastUse]) -> dict[str, tuple[LastUse, ...]]:
+    """By pod. In tuples, which the garbage collector stops to visit: all of it is paused while it looks."""
+    used: dict[str, tuple[LastUse, ...]] = {}
+    for last in several:
+        uid = last.series.pod_uid
+        # A pod's own group has the sum of its containers.
+        if uid is not None and last.series.container_id is not None:
+            used[uid] = (*used.get(uid, ()), last)
+    return used
+
+
+class _Owners:
+    """Owners of pods, found out once for pods that name the same one. Equal references are the same object, as
+    informers keep them."""
+
+    def __init__(self, snapshot: ClusterSnapshot) -> None:
+        self._snapshot = snapshot
+        self._known: dict[tuple[int, int, str], tuple[Pod, PodOwner]] = {}
+        """With a pod of each, so that the identities stay what they are."""
+
+    def of(self, pod: Pod) -> PodOwner:
+        meta = pod.metadata
+        if not meta.owner_references:
+            return self._snapshot.owner(pod)
+        key = (id(meta.owner_references), id(meta.labels), meta.namespace)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = (pod, self._snapshot.owner(pod))
+        return known[1]
+
+
+def tally_of(counted: CountedPod) -> Tally:
+    pod, status = counted.pod, counted.pod.status
+    tally = Tally(pods=1, requests=counted.demand.requests, limits=counted.demand.limits)
+    tally.ready = int(status.is_ready)
+    tally.pending = int(status.phase == "Pending")
+    tally.unscheduled = int(not pod.spec.node_name)
+    for statuses in (status.container_statuses, status.init_container_statuses):
+        for each in statuses:
+            tally.restarts += each.restart_count
+            if (ended := each.last_state.terminated) is not None:
+                tally.oom_ended += ended.reason == OOM_KILLED
+    for used in counted.use:
+        tally.cpu_cores = added(tally.cpu_cores, used.cpu_cores)
+        if used.memory_bytes is not None:
+            tally.memory_bytes = (tally.memory_bytes or 0) + int(used.memory_bytes)
+        tally.throttled = larger(tally.throttled, used.throttled)
+        # The containers of a pod share one network: each has the whole.
+        tally.network_received = larger(tally.network_received, used.network_received)
+        tally.network_sent = larger(tally.network_sent, used.network_sent)
+    return tally
+
+
+def _workloads(
+    objects: ObjectsSnapshot,
+    pods: Mapping[WorkloadKey, list[CountedPod]],
+    tallies: Mapping[WorkloadKey, Tally],
+    levels: Levels,
+) -> dict[WorkloadKey, WorkloadFigures]:
+    seen: dict[WorkloadKey, WatchedWorkload | None] = dict.fromkeys(pods)
+    for kind, several in objects.workloads.items():
+        for each in several.values():
+            # What another object makes (a CronJob, an operator) is counted with that.
+            if each.metadata.controller is None:
+                seen[each.metadata.namespace, kind, each.metadata.name] = each
+    scalers = {
+        _target(each, each.spec.scale_target_ref): each for each in objects.autoscalers.values()
+    }
+    vertical = {
+        _target(each, each.spec.target_ref): each for each in objects.vertical_autoscalers.values()
+    }
+    budgets: dict[str, list[DisruptionBudget]] = defaultdict(list)
+    for budget in objects.disruption_budgets.values():
+        budgets[budget.metadata.namespace].append(budget)
+    found: dict[WorkloadKey, WorkloadFigures] = {}
+    for key, workload in sorted(seen.items(), key=itemgetter(0)):
+        own, tally = tuple(pods.get(key, ())), tallies.get(key) or Tally()
+        sums = _levels(key, own, levels)
+        of_pods = own[0].pod.metadata.labels if own else {}
+        template = _template_labels(workload) or of_pods
+        found[key] = WorkloadFigures(
+            key=key,
+            workload=workload,
+            tally=tally,
+            pods=own,
+            wanted=wanted(key[1], workload),
+            ready=tally.ready,
+            levels=sums,
+            waste=None if sums is None else _less(tally.requests, sums.worst),
+            labels=workload.metadata.labels if workload is not None else of_pods,
+            autoscaler=scalers.get(key),
+            vertical_autoscaler=vertical.get(key),
+            disruption_budget=_budget(budgets.get(key[0], ()), template),
+        )
+    return found
+
+
+def wanted(kind: str, workload: WatchedWorkload | None) -> int | None:
+    """The pods that it should have; None where that is no number of its own."""
+    if kind == "Pod":
+        return 1
+    if workload is None:
+        return None
+    spec = workload.spec
+    match kind:
+        case "Deployment" | "StatefulSet":
+            return 1 if spec.replicas is None else spec.replicas
+        case "DaemonSet":
+            return workload.status.desired_number_scheduled
+        case "Job":
+            # What has succeeded is not made again.
+            active = workload.status.active
+            return active if isinstance(active, int) else None
+        case _:
+            return None
+
+
+def _levels(key: WorkloadKey, pods: Iterable[CountedPod], levels: Levels) -> LevelSums | None:
+    several: list[UseLevels] = []
+    for each in pods:
+        spec = each.pod.spec
+        sidecars = (one for one in spec.init_containers if one.is_sidecar)
+        for container in (*spec.containers, *sidecars):
+            known = levels.get((*key, container.name))
+            if known is None:
+                return None
+            several.append(known)
+    return level_sums(several) if several else None
+
+
+def _less(requests: CpuMemory, used: CpuMemory) -> CpuMemory:
+    return CpuMemory(
+        max(0, requests.cpu_millis - used.cpu_millis),
+        max(0, requests.memory_bytes - used.memory_bytes),
+    )
+
+
+def _target(scaler: Object, target: TargetRef) -> WorkloadKey:
+    return scaler.metadata.namespace, target.kind, target.name
+
+
+def _template_labels(workload: WatchedWorkload | None) -> Mapping[str, str]:
+    if workload is None:
+        return {}
+    spec = workload.spec
+    return spec.template.metadata.labels or spec.job_template.spec.template.metadata.labels
+
+
+def _budget(
+    budgets: Iterable[DisruptionBudget], labels: Mapping[str, str]
+) -> DisruptionBudget | None:
+    for each in budgets:
+        if each.spec.selector is not None and each.spec.selector.selects(labels):
+            return each
+    return None
+
+
+def namespace_figures(workloads: Iterable[WorkloadFigures]) -> dict[str, NamespaceFigures]:
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    counts: dict[str, int] = defaultdict(int)
+    waste: dict[str, CpuMemory] = defaultdict(CpuMemory)
+    for each in workloads:
+        name = each.key[0]
+        tallies[name].add(each.tally)
+        counts[name] += 1
+        if each.waste is not None:
+            waste[name] += each.waste
+    return {
+        name: NamespaceFigures(
+            name=name, tally=tallies[name], workloads=counts[name], waste=waste[name]
+        )
+        for name in sorted(tallies)
+    }
+
+
+def _nodes(objects: ObjectsSnapshot, tallies: Mapping[str, Tally]) -> dict[str, NodeFigures]:
+    nodes = {each.metadata.name: each for each in objects.nodes.values()}
+    return {
+        name: _node(name, nodes.get(name), tallies.get(name) or Tally())
+        for name in sorted(nodes.keys() | tallies.keys())
+    }
+
+
+def _node(name: str, node: WatchedNode | None, tally: Tally) -> NodeFigures:
+    status = None if node is None else node.status
+    allocatable = {} if status is None else status.allocatable
+    return NodeFigures(
+        name=name,
+        node=node,
+        allocatable=cpu_memory(allocatable),
+        capacity=cpu_memory({} if status is None else status.capacity),
+        most_pods=count(allocatable, "pods"),
+        tally=tally,
+        is_ready=status is not None
+        and any(each.type == "Ready" and each.status == "True" for each in status.conditions),
+    )

@@ -1,0 +1,52 @@
+"""Flows that agents have told of lately. A report has those of the pods that were looked at since the one before."""
+
+from collections.abc import Iterable, Sequence
+
+from nemutator_common.wire_activity import Flow
+
+KEPT_S = 900.0
+"""A flow that was not told of again for so long is not shown. Agents look at one pod after another."""
+
+MOST_OF_NODE = 2_000
+"""16 peers of 110 pods are fewer."""
+
+MOST = 200_000
+"""Of all nodes: about 70 MB."""
+
+_Key = tuple[str, str, int, str, str]
+
+
+class KeptFlows:
+    def __init__(self, *, most: int = MOST, most_of_node: int = MOST_OF_NODE) -> None:
+        self._most = most
+        self._most_of_node = most_of_node
+        self._nodes: dict[str, dict[_Key, tuple[float, Flow]]] = {}
+        """When each was told of, by the brain's clock; the node heard of last at the end."""
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def take(self, node: str, flows: Iterable[Flow], *, now: float) -> None:
+        """Keep *flows* of *node*; what was told longest ago makes room."""
+        kept = self._nodes.pop(node, {})
+        self._count -= len(kept)
+        for flow in flows:
+            key = flow.pod_uid, flow.address, flow.port, flow.protocol, flow.direction
+            kept.pop(key, None)
+            kept[key] = now, flow
+        for old in [key for key, (at, _) in kept.items() if at < now - KEPT_S]:
+            del kept[old]
+        while len(kept) > self._most_of_node:
+            del kept[next(iter(kept))]
+        self._nodes[node] = kept
+        self._count += len(kept)
+        while self._count > self._most and len(self._nodes) > 1:
+            self._count -= len(self._nodes.pop(next(iter(self._nodes))))
+
+    def all(self, *, now: float) -> list[tuple[str, Sequence[Flow]]]:
+        """By node, what was told of lately."""
+        return [
+            (node, [flow for at, flow in kept.values() if at >= now - KEPT_S])
+            for node, kept in self._nodes.items()
+        ]

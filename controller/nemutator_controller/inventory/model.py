@@ -1,0 +1,200 @@
+"""The cluster of one moment, counted: pods with what they request and use, by workload, namespace and node."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from nemutator_controller.cluster.pods import PodOwner
+from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
+from nemutator_controller.inventory.amounts import NOTHING, CpuMemory
+from nemutator_controller.inventory.current_use import LastUse
+from nemutator_controller.inventory.pod_demands import PodDemand
+from nemutator_controller.kube.node_objects import Service, WatchedNode
+from nemutator_controller.kube.objects import Pod
+from nemutator_controller.kube.workload_objects import (
+    Autoscaler,
+    DisruptionBudget,
+    VerticalAutoscaler,
+    WatchedWorkload,
+)
+
+WorkloadKey = tuple[str, str, str]
+"""Namespace, kind and name."""
+
+
+ContainerName = tuple[str, str, str, str]
+"""Namespace, kind and name of the workload, and the container."""
+
+
+class CountedPod(msgspec.Struct, frozen=True, gc=False):
+    """A pod that has not ended."""
+
+    pod: Pod
+    owner: PodOwner
+    demand: PodDemand
+    use: tuple[LastUse, ...]
+    """Of its containers, as far as their node has reported them."""
+
+    @property
+    def workload(self) -> WorkloadKey:
+        return self.pod.metadata.namespace, self.owner.kind, self.owner.name
+
+
+class Tally(msgspec.Struct, gc=False):
+    """Sums over pods. It is written while it is made, and never again."""
+
+    pods: int = 0
+    ready: int = 0
+    pending: int = 0
+    """Without a node, or not started on it."""
+    unscheduled: int = 0
+    """Without a node."""
+    restarts: int = 0
+    oom_ended: int = 0
+    """Containers whose last run ended because the kernel killed it for memory."""
+    requests: CpuMemory = NOTHING
+    limits: CpuMemory = NOTHING
+    cpu_cores: float | None = None
+    """In use now; None: not known of any."""
+    memory_bytes: int | None = None
+    throttled: float | None = None
+    """The largest share of CFS periods in which a container of them was stopped."""
+    network_received: float | None = None
+    network_sent: float | None = None
+
+    def add(self, other: "Tally") -> None:
+        self.pods += other.pods
+        self.ready += other.ready
+        self.pending += other.pending
+        self.unscheduled += other.unscheduled
+        self.restarts += other.restarts
+        self.oom_ended += other.oom_ended
+        self.requests += other.requests
+        self.limits += other.limits
+        self.cpu_cores = added(self.cpu_cores, other.cpu_cores)
+        if other.memory_bytes is not None:
+            self.memory_bytes = (self.memory_bytes or 0) + other.memory_bytes
+        self.throttled = larger(self.throttled, other.throttled)
+        self.network_received = added(self.network_received, other.network_received)
+        self.network_sent = added(self.network_sent, other.network_sent)
+
+
+def added(one: float | None, other: float | None) -> float | None:
+    """The sum of what is known."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+def larger(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class UseLevels:
+    """What a container of a workload used for days, in each of its pods."""
+
+    cpu_usual: float
+    """The median, in cores."""
+    cpu_worst: float
+    """The 95th percentile, which advice is made from."""
+    memory_usual: int
+    """What 95 of 100 daily peaks do not exceed."""
+    memory_worst: int
+    """The largest peak."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSums:
+    """`UseLevels` of all containers of all pods together."""
+
+    usual: CpuMemory
+    worst: CpuMemory
+
+
+def level_sums(several: Sequence[UseLevels]) -> LevelSums:
+    return LevelSums(
+        CpuMemory(
+            round(sum(each.cpu_usual for each in several) * 1000),
+            sum(each.memory_usual for each in several),
+        ),
+        CpuMemory(
+            round(sum(each.cpu_worst for each in several) * 1000),
+            sum(each.memory_worst for each in several),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramUse:
+    """What the processes of one name in a group use, on a machine without pods."""
+
+    name: str
+    runtime: str | None
+    processes: int
+    cpu_cores: float | None
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadFigures:
+    key: WorkloadKey
+    workload: WatchedWorkload | None
+    """None: of a kind that is not watched, or not seen yet."""
+    tally: Tally
+    pods: tuple[CountedPod, ...]
+    wanted: int | None
+    ready: int
+    levels: LevelSums | None
+    """None: not known of each container."""
+    waste: CpuMemory | None
+    """What is requested, and would not be used at the worst that is known."""
+    labels: Mapping[str, str]
+    autoscaler: Autoscaler | None = None
+    vertical_autoscaler: VerticalAutoscaler | None = None
+    disruption_budget: DisruptionBudget | None = None
+    programs: tuple[ProgramUse, ...] = ()
+    """In the place of pods, off clusters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFigures:
+    name: str
+    node: WatchedNode | None
+    """None: pods name it, and it is not seen yet."""
+    allocatable: CpuMemory
+    capacity: CpuMemory
+    most_pods: int | None
+    tally: Tally
+    is_ready: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceFigures:
+    name: str
+    tally: Tally
+    workloads: int
+    waste: CpuMemory
+    """Of the workloads of which it is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFigures:
+    """All of it, which nobody changes any more."""
+
+    taken_at: float
+    nodes: Mapping[str, NodeFigures] = field(default_factory=dict)
+    workloads: Mapping[WorkloadKey, WorkloadFigures] = field(default_factory=dict)
+    """In the order of their keys."""
+    namespaces: Mapping[str, NamespaceFigures] = field(default_factory=dict)
+    total: Tally = field(default_factory=Tally)
+    waste: CpuMemory = NOTHING
+    objects: ObjectsSnapshot = field(default_factory=ObjectsSnapshot)
+    services: Mapping[str, Sequence[Service]] = field(default_factory=dict)
+    """By namespace."""
+
+    def services_of(self, namespace: str) -> Iterable[Service]:
+        return self.services.get(namespace, ())

@@ -1,0 +1,33 @@
+"""What the inventory needs from others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from nemutator_controller.cluster.pods import ClusterSnapshot
+from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
+from nemutator_controller.inventory.current_use import LastUse
+from nemutator_controller.inventory.model import ContainerName, UseLevels
+
+
+class WatchedInventory(Protocol):
+    def pods(self) -> ClusterSnapshot | None:
+        """All pods and who owns them; None before there is a complete list."""
+        ...
+
+    def objects(self) -> ObjectsSnapshot: ...
+
+
+class UseNow(Protocol):
+    def nodes(self) -> Sequence[str]:
+        """Those that have reported what was used."""
+        ...
+
+    def of(self, node: str, *, now: float) -> Sequence[LastUse]:
+        """What was used last on *node*; it may be called in a thread."""
+        ...
+
+
+class KnownLevels(Protocol):
+    async def now(self) -> Mapping[ContainerName, UseLevels]:
+        """What containers used for days, of those that are known."""
+        ...

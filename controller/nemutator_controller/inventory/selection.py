@@ -1,0 +1,123 @@
+"""Which nodes and workloads a request wants, and in which order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_controller.inventory.model import WorkloadFigures
+from nemutator_controller.inventory.node_documents import NodeItem
+from nemutator_controller.inventory.pages import Position
+from nemutator_controller.kube.label_selectors import Selector
+
+EVERYTHING = Selector()
+
+NODE_ORDERS = ("name", "cpu", "memory", "requested", "pods")
+WORKLOAD_ORDERS = ("name", "cpu", "memory", "waste", "network", "requests", "restarts")
+
+NODE_FIELDS = ("name", "ready", "stale", "unschedulable", "pods")
+WORKLOAD_FIELDS = (
+    "name",
+    "namespace",
+    "kind",
+    "pods",
+    "ready",
+    "pending",
+    "restarts",
+    "oom",
+    "autoscaled",
+    "budgeted",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    namespace: str | None = None
+    labels: Selector = EVERYTHING
+    fields: Selector = EVERYTHING
+    """Over `NODE_FIELDS` or `WORKLOAD_FIELDS`."""
+
+    def has_node(self, item: NodeItem) -> bool:
+        return self.labels.matches(item.labels) and (
+            self.fields is EVERYTHING or self.fields.matches(_node_fields(item))
+        )
+
+    def has_workload(self, figures: WorkloadFigures) -> bool:
+        if self.namespace is not None and figures.key[0] != self.namespace:
+            return False
+        return self._has_labels(figures) and (
+            self.fields is EVERYTHING or self.fields.matches(_workload_fields(figures))
+        )
+
+    def _has_labels(self, figures: WorkloadFigures) -> bool:
+        """A program has the labels of its group, and the runtime that is its own."""
+        if self.labels.matches(figures.labels):
+            return True
+        runtimes = {each.runtime for each in figures.programs} - {None}
+        return any(
+            self.labels.matches({**figures.labels, "runtime": str(each)}) for each in runtimes
+        )
+
+
+def node_position(item: NodeItem, order: str) -> Position:
+    match order:
+        case "cpu":
+            value: float = item.used.cpu_cores or 0.0
+        case "memory":
+            value = item.used.memory_bytes or 0
+        case "requested":
+            value = item.requested.cpu_cores or 0.0
+        case "pods":
+            value = item.pods.count
+        case _:
+            value = 0
+    return float(value), (item.name,)
+
+
+def workload_position(figures: WorkloadFigures, order: str) -> Position:
+    tally, waste = figures.tally, figures.waste
+    match order:
+        case "cpu":
+            value: float = tally.cpu_cores or 0.0
+        case "memory":
+            value = tally.memory_bytes or 0
+        case "waste":
+            value = 0 if waste is None else waste.cpu_millis
+        case "network":
+            value = (tally.network_received or 0.0) + (tally.network_sent or 0.0)
+        case "requests":
+            value = tally.requests.cpu_millis
+        case "restarts":
+            value = tally.restarts
+        case _:
+            value = 0
+    return float(value), figures.key
+
+
+def _node_fields(item: NodeItem) -> Mapping[str, str]:
+    return {
+        "name": item.name,
+        "ready": _word(item.ready is not False),
+        "stale": _word(item.stale),
+        "unschedulable": _word(item.unschedulable),
+        "pods": str(item.pods.count),
+    }
+
+
+def _workload_fields(figures: WorkloadFigures) -> Mapping[str, str]:
+    tally = figures.tally
+    namespace, kind, name = figures.key
+    return {
+        "name": name,
+        "namespace": namespace,
+        "kind": kind,
+        "pods": str(tally.pods),
+        "ready": _word(figures.wanted is None or figures.ready >= figures.wanted),
+        "pending": str(tally.pending),
+        "restarts": str(tally.restarts),
+        "oom": str(tally.oom_ended),
+        "autoscaled": _word(figures.autoscaler is not None),
+        "budgeted": _word(figures.disruption_budget is not None),
+    }
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"

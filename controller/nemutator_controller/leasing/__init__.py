@@ -1,0 +1,1 @@
+"""Which brain of a cluster leads: it alone does what several would do twice."""

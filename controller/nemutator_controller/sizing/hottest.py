@@ -1,0 +1,190 @@
+"""The histograms of the two busiest replicas of each workload.
+
+All replicas of a workload get the same requests, so the busiest one decides: of 30 replicas of which one
+works, a histogram of all has that one above its 95th percentile and does not see it. One histogram for each
+replica would be most of the brain's memory. Which replicas are the busiest needs no histogram of the others:
+one that uses half as much again as the quieter of the two did lately takes its place.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nemutator_controller.sizing.buckets import Buckets, Numbers
+from nemutator_controller.sizing.histograms import HALF_LIFE_S, Histograms, Rows
+
+PLACES = 2
+"""Of each workload."""
+
+LEAST_POINTS = 100
+"""With fewer, KRR gives no value of a pod: a short burst would be taken for what it always needs."""
+
+RIVAL = 1.5
+RIVAL_CORES = 0.01
+"""By how much a replica must exceed what the other used lately, to take its place."""
+
+LATELY_S = 3600.0
+"""The half-life of what a replica used lately at most."""
+
+SEVERAL = -1
+_FIRST = 64
+
+Replicas = npt.NDArray[np.int64]
+
+_PLACE = np.dtype(
+    [("row", np.intp), ("replica", np.int64), ("points", np.int64), ("high", np.float64), ("last_at", np.float64)]
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedReplica:
+    """What is kept of one of the busiest."""
+
+    replica: int
+    points: int
+    high: float
+    last_at: float
+    cpu: npt.NDArray[np.float32]
+
+
+class HottestReplicas:
+    """At most *most* histograms, for *rows* workloads; when there is no room, the others are not told apart."""
+
+    def __init__(self, buckets: Buckets, *, rows: int, most: int) -> None:
+        self._most = most
+        self._only = np.zeros(rows, dtype=np.int64)
+        """The only replica of each row; 0: it has none yet."""
+        self._places = np.full((rows, PLACES), -1, dtype=np.intp)
+        self._state = np.zeros(min(_FIRST, most), dtype=_PLACE)
+        self._free = list(range(len(self._state)))
+        self.histograms = Histograms(buckets, rows=len(self._state))
+
+    def __len__(self) -> int:
+        return len(self._state) - len(self._free)
+
+    def grow(self, rows: int) -> None:
+        more = rows - len(self._only)
+        self._only = np.pad(self._only, (0, more))
+        self._places = np.pad(self._places, ((0, more), (0, 0)), constant_values=-1)
+
+    def clear(self, row: int) -> None:
+        for place in self._places[row].tolist():
+            if place >= 0:
+                self.histograms.clear(place)
+                self._free.append(place)
+        self._places[row], self._only[row] = -1, 0
+
+    def add(
+        self, rows: Rows, replicas: Replicas, cores: Numbers, at: Numbers, *, weight: float
+    ) -> None:
+        """Samples in the order of *rows*, as far as they are of replicas that have a place or get one."""
+        new = self._only[rows] == 0
+        self._only[rows[new][::-1]] = replicas[new][::-1]
+        only = self._only[rows]
+        self._only[rows[(only != SEVERAL) & (only != replicas)]] = SEVERAL
+        told = self._only[rows] == SEVERAL
+        if not told.any():
+            return
+        rows, replicas, cores, at = rows[told], replicas[told], cores[told], at[told]
+        self._give_places(rows, replicas, cores, at)
+        places = self._places_of(rows, replicas)
+        has = places >= 0
+        places, cores, at = places[has], cores[has], at[has]
+        if not len(places):
+            return
+        self.histograms.add(places, cores, weight, at)
+        state = self._state
+        np.add.at(state["points"], places, 1)
+        aged = np.exp2(-np.clip(at - state["last_at"][places], 0.0, HALF_LIFE_S) / LATELY_S)
+        high = np.maximum(state["high"][places] * aged, cores)
+        # The last of each place wins; what was the highest stays so, or nearly.
+        state["high"][places] = high
+        np.maximum.at(state["high"], places, cores)
+        np.maximum.at(state["last_at"], places, at)
+
+    def percentile(self, share: float, rows: Rows, *, since: float) -> Numbers:
+        """The highest among the busiest replicas of each row; 0 where none is known well enough."""
+        found = np.zeros(len(rows))
+        for number in range(PLACES):
+            places = self._places[rows, number]
+            state = self._state[places]
+            counts = (places >= 0) & (state["points"] >= LEAST_POINTS) & (state["last_at"] >= since)
+            if counts.any():
+                theirs = self.histograms.percentile(share, places[counts])
+                found[counts] = np.maximum(found[counts], theirs)
+        return found
+
+    def kept(self, row: int) -> tuple[int, tuple[SavedReplica, ...]]:
+        """Its only replica or `SEVERAL`, and those that have a place."""
+        return int(self._only[row]), tuple(
+            SavedReplica(
+                replica=int(self._state["replica"][place]),
+                points=int(self._state["points"][place]),
+                high=float(self._state["high"][place]),
+                last_at=float(self._state["last_at"][place]),
+                cpu=self.histograms.weights(place),
+            )
+            for place in self._places[row].tolist()
+            if place >= 0
+        )
+
+    def restore(
+        self, row: int, only: int, kept: tuple[SavedReplica, ...], *, reference_at: float
+    ) -> None:
+        self._only[row] = only
+        for number, one in enumerate(kept[:PLACES]):
+            place = self._take(row, one.replica)
+            if place is None:
+                return
+            self._places[row, number] = place
+            self._state[place] = (row, one.replica, one.points, one.high, one.last_at)
+            self.histograms.restore(place, one.cpu, reference_at)
+
+    def _places_of(self, rows: Rows, replicas: Replicas) -> Rows:
+        places = self._places[rows]
+        ours = (places >= 0) & (self._state["replica"][places] == replicas[:, np.newaxis])
+        return np.asarray(np.where(ours, places, -1).max(axis=1), dtype=np.intp)
+
+    def _give_places(self, rows: Rows, replicas: Replicas, cores: Numbers, at: Numbers) -> None:
+        without = self._places_of(rows, replicas) < 0
+        places = self._places[rows]
+        aged = np.exp2(
+            -np.clip(at[:, np.newaxis] - self._state["last_at"][places], 0.0, None) / LATELY_S
+        )
+        high = np.where(places >= 0, self._state["high"][places] * aged, -np.inf).min(axis=1)
+        wants = without & (cores > np.maximum(high * RIVAL, high + RIVAL_CORES))
+        for number in np.flatnonzero(wants).tolist():
+            row, replica = int(rows[number]), int(replicas[number])
+            if replica not in self._owners(row):
+                self._give(row, replica, float(cores[number]), float(at[number]))
+
+    def _owners(self, row: int) -> list[int]:
+        return [int(self._state["replica"][p]) for p in self._places[row].tolist() if p >= 0]
+
+    def _give(self, row: int, replica: int, cores: float, at: float) -> None:
+        places = self._places[row].tolist()
+        if -1 in places:
+            place = self._take(row, replica)
+            if place is not None:
+                self._places[row, places.index(-1)] = place
+                self._state[place] = (row, replica, 0, cores, at)
+            return
+        last = self._state["last_at"][places]
+        high = self._state["high"][places] * np.exp2(-np.clip(at - last, 0.0, None) / LATELY_S)
+        lowest = int(high.argmin())
+        if cores > max(high[lowest] * RIVAL, high[lowest] + RIVAL_CORES):
+            place = places[lowest]
+            self.histograms.clear(place)
+            self._state[place] = (row, replica, 0, cores, at)
+
+    def _take(self, row: int, replica: int) -> int | None:
+        if not self._free:
+            size = len(self._state)
+            larger = min(2 * size, self._most)
+            if larger == size:
+                return None
+            self._free = list(range(size, larger))
+            self._state = np.pad(self._state, (0, larger - size))
+            self.histograms.grow(larger)
+        return self._free.pop()

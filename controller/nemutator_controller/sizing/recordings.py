@@ -1,0 +1,166 @@
+"""Recorded use as it comes in files: CSV, or what Prometheus answers to a query over a range.
+
+Both are strangers' bytes: what is no number, negative or from another time is left out and counted.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from nemutator_controller.prometheus_answers import UnreadablePrometheusError, read_answer
+from nemutator_controller.sizing.strategies.known import Resource
+from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
+
+MOST_POINTS = 5_000_000
+MOST_STEPS = 10_000_000
+"""Of one container: months by the second."""
+MOST_CELLS = 50_000_000
+LONGEST_FIELD = 1_000
+
+UNREADABLE, NEGATIVE = "unreadable", "negative"
+"""Reasons for which a point is left out."""
+
+COLUMNS = ("time", "name", "pod")
+
+
+class UnreadableRecordingError(Exception):
+    """What was recorded cannot be read; for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    uses: tuple[RecordedUse, ...]
+    dropped: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    name: str
+    pod: str
+    at: float
+    value: float
+
+
+def read_recording(content: bytes, resource: Resource, *, step_s: int, now: float) -> Recording:
+    """Each container's use in steps of *step_s*: the average of CPU, the most of memory.
+
+    Raises `UnreadableRecordingError`.
+    """
+    dropped: dict[str, int] = {}
+    is_json = content.lstrip()[:1] == b"{"
+    points = _prometheus(content, dropped, now) if is_json else _csv(content, resource, dropped)
+    rows: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for number, point in enumerate(points):
+        if number >= MOST_POINTS:
+            raise UnreadableRecordingError(f"there are more than {MOST_POINTS} points")
+        if not math.isfinite(point.value) or not math.isfinite(point.at):
+            _count(dropped, UNREADABLE)
+        elif point.value < 0:
+            _count(dropped, NEGATIVE)
+        else:
+            pods = rows.setdefault(point.name, {})
+            pods.setdefault(point.pod, []).append((point.at, point.value))
+    cells = 0
+    uses = []
+    for name, pods in sorted(rows.items()):
+        first = min(at for points_ in pods.values() for at, _ in points_) // step_s
+        last = max(at for points_ in pods.values() for at, _ in points_) // step_s
+        steps = int(last - first) + 1
+        cells += steps * len(pods)
+        if steps > MOST_STEPS or cells > MOST_CELLS:
+            raise UnreadableRecordingError(
+                f"{name[:LONGEST_FIELD]}: its points lie too far apart for steps of {step_s} s"
+            )
+        matrix = [_in_steps(pods[pod], int(first), steps, step_s, resource) for pod in sorted(pods)]
+        uses.append(RecordedUse(name, step_s, np.stack(matrix)))
+    return Recording(tuple(uses), dropped)
+
+
+def _in_steps(
+    points: list[tuple[float, float]], first: int, steps: int, step_s: int, resource: Resource
+) -> Numbers:
+    at, values = np.array(points, dtype=np.float64).T
+    where = (at // step_s).astype(np.int64) - first
+    found = np.full(steps, np.nan)
+    if resource == "memory":
+        np.fmax.at(found, where, values)
+        return found
+    sums, counts = np.zeros(steps), np.zeros(steps)
+    np.add.at(sums, where, values)
+    np.add.at(counts, where, 1.0)
+    np.divide(sums, counts, out=found, where=counts > 0)
+    return found
+
+
+def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterable[_Point]:
+    try:
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise UnreadableRecordingError(f"it is not UTF-8 at byte {error.start}") from error
+    lines = csv.reader(text)
+    wanted = (*COLUMNS, resource)
+    try:
+        titles = [title.strip() for title in next(lines, [])]
+        missing = [title for title in wanted if title not in titles]
+        if missing:
+            raise UnreadableRecordingError(
+                f"its first line does not name {', '.join(missing)}; needed are {', '.join(wanted)}"
+            )
+        places = [titles.index(title) for title in wanted]
+        for line in lines:
+            if not line:
+                continue
+            if len(line) <= max(places) or max(map(len, line)) > LONGEST_FIELD:
+                _count(dropped, UNREADABLE)
+                continue
+            at, name, pod, value = (line[place] for place in places)
+            # An empty cell is a moment at which nothing was measured.
+            if value.strip():
+                yield _Point(name, pod, _moment(at), _number(value))
+    except csv.Error as error:
+        raise UnreadableRecordingError(f"line {lines.line_num}: {error}") from error
+
+
+def _prometheus(content: bytes, dropped: dict[str, int], now: float) -> Iterable[_Point]:
+    try:
+        answer = read_answer(content, now=now)
+    except UnreadablePrometheusError as error:
+        raise UnreadableRecordingError(str(error)) from error
+    for reason, number in answer.dropped.items():
+        _count(dropped, reason, number)
+    for series in answer.series:
+        labels = series.labels
+        owner = labels.get("workload") or labels.get("pod", "")
+        parts = (labels.get("namespace", ""), owner, labels.get("container", ""))
+        name = "/".join(part[:LONGEST_FIELD] for part in parts if part) or "-"
+        pod = labels.get("pod", "")[:LONGEST_FIELD]
+        for at, value in zip(series.at, series.values, strict=True):
+            yield _Point(name, pod, at, value)
+
+
+def _moment(text: str) -> float:
+    """Seconds since the epoch, written so or as RFC 3339; NaN: neither."""
+    seconds = _number(text)
+    if not math.isnan(seconds):
+        return seconds
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return math.nan
+    return moment.timestamp() if moment.tzinfo else math.nan
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text) if "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+
+
+def _count(dropped: dict[str, int], reason: str, number: int = 1) -> None:
+    dropped[reason] = dropped.get(reason, 0) + number

@@ -1,0 +1,59 @@
+"""What brains that share their advice need from where they share it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from nemutator_controller.database.claim import Claim
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.packed_rows import SavedUsage
+from nemutator_controller.sizing.shared.kept_points import WaitingPoints
+
+
+class Beside(Protocol):
+    """What is learned from the same points, and has rows of its own."""
+
+    async def restore_anew(self) -> None:
+        """Know what is saved, and nothing else."""
+        ...
+
+    async def settle_once(self) -> None: ...
+
+    async def save(self) -> None: ...
+
+
+class SharedUsages(Protocol):
+    """Its calls raise `StoreUnavailableError`."""
+
+    async def take(self) -> Claim | None:
+        """The right to learn; None while another brain has it."""
+        ...
+
+    async def renew(self, claim: Claim) -> bool: ...
+
+    async def release(self, claim: Claim) -> None: ...
+
+    async def waiting(self) -> Sequence[int]:
+        """The numbers of all points that wait.
+
+        A smaller one may come later than a larger one: its transaction took longer.
+        """
+        ...
+
+    async def points(self, numbers: Sequence[int]) -> Sequence[WaitingPoints]: ...
+
+    async def load(self, *, heard_since: float) -> Mapping[ContainerKey, SavedUsage]:
+        """The saved rows that were reported since then."""
+        ...
+
+    async def save(
+        self,
+        claim: Claim,
+        kept: Mapping[ContainerKey, SavedUsage],
+        gone: Collection[ContainerKey],
+        learned: Collection[int],
+    ) -> bool:
+        """Save rows and remove the points that are *learned* in them, all or nothing.
+
+        False, and nothing was saved: the claim is another brain's now.
+        """
+        ...

@@ -1,0 +1,105 @@
+"""Points that wait to be learned, the claim of who learns, and what was learned, in PostgreSQL."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from nemutator_common.wire import Envelope
+from sqlalchemy import Connection, Select, delete, insert, select
+
+from nemutator_controller.database import claims
+from nemutator_controller.database.access import Database
+from nemutator_controller.database.claim import Claim
+from nemutator_controller.database.schema import histograms, reported_points
+from nemutator_controller.ingest.usage_points import NamedSeries, points_of
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.packed_rows import SavedUsage
+from nemutator_controller.sizing.shared.kept_points import WaitingPoints, pack
+from nemutator_controller.sizing.sql import LOAD_S, packed_row, replace_rows, usages_in
+
+LEARNER = "learner"
+AT_ONCE = 200
+"""Reports in one read."""
+
+SAVE_S = 30.0
+
+Record = Callable[[Connection, Sequence[tuple[str, Envelope]]], None]
+
+
+def with_points(record: Record) -> Record:
+    """*record*, and the points of the reports for who learns, in the transaction that acknowledges them."""
+
+    def both(connection: Connection, reports: Sequence[tuple[str, Envelope]]) -> None:
+        record(connection, reports)
+        by_node: dict[str, list[Envelope]] = {}
+        for node, envelope in reports:
+            by_node.setdefault(node, []).append(envelope)
+        for node, envelopes in by_node.items():
+            if points := points_of(NamedSeries(), envelopes):
+                connection.execute(insert(reported_points).values(node=node, packed=pack(points)))
+
+    return both
+
+
+@dataclass(frozen=True, slots=True)
+class SqlSharedUsages:
+    """A `SharedUsages`."""
+
+    database: Database
+    holder: str
+
+    async def take(self) -> Claim | None:
+        return await self.database.write(partial(claims.take, name=LEARNER, holder=self.holder))
+
+    async def renew(self, claim: Claim) -> bool:
+        return await self.database.write(partial(claims.renew, claim=claim))
+
+    async def release(self, claim: Claim) -> None:
+        await self.database.write(partial(claims.release, claim=claim))
+
+    async def waiting(self) -> Sequence[int]:
+        query = select(reported_points.c.id).order_by(reported_points.c.id)
+        return await self.database.read(lambda connection: list(connection.scalars(query)))
+
+    async def points(self, numbers: Sequence[int]) -> Sequence[WaitingPoints]:
+        columns = reported_points.c
+        found: list[WaitingPoints] = []
+        for begin in range(0, len(numbers), AT_ONCE):
+            some = columns.id.in_(numbers[begin : begin + AT_ONCE])
+            query = (
+                select(columns.id, columns.node, columns.packed).where(some).order_by(columns.id)
+            )
+
+            found += await self.database.read(partial(_waiting, query=query))
+        return found
+
+    async def load(self, *, heard_since: float) -> Mapping[ContainerKey, SavedUsage]:
+        query = select(histograms).where(histograms.c.heard_at >= heard_since)
+        return await self.database.read(partial(usages_in, query=query), deadline_s=LOAD_S)
+
+    async def save(
+        self,
+        claim: Claim,
+        kept: Mapping[ContainerKey, SavedUsage],
+        gone: Collection[ContainerKey],
+        learned: Collection[int],
+    ) -> bool:
+        def job(connection: Connection) -> bool:
+            if not claims.held(connection, claim):
+                return False
+            replace_rows(connection, [packed_row(*item) for item in kept.items()], [*kept, *gone])
+            for some in _steps(sorted(learned)):
+                connection.execute(delete(reported_points).where(reported_points.c.id.in_(some)))
+            return True
+
+        return await self.database.write(job, deadline_s=SAVE_S)
+
+
+def _waiting(connection: Connection, *, query: Select[Any]) -> list[WaitingPoints]:
+    return [WaitingPoints(*row) for row in connection.execute(query)]
+
+
+def _steps(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    for begin in range(0, len(numbers), 1_000):
+        yield numbers[begin : begin + 1_000]

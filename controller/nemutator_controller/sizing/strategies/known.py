@@ -1,0 +1,52 @@
+"""All strategies by name, each with the one number by which it asks for more or less."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nemutator_controller.sizing.strategies import cheapest_forecast, krr, peaks, seed, vpa
+from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
+
+Resource = Literal["cpu", "memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class SizingStrategy:
+    request: Callable[[RecordedUse, float], Numbers]
+    """What to request in each hour, from what was used before it and the strategy's number; NaN where it
+    does not say."""
+    number: float
+    """Its own."""
+    numbers: tuple[float, ...]
+    """From those that ask for little to those that ask for much."""
+
+
+_BUFFERS = (1.0, 1.05, 1.1, 1.15, 1.25, 1.4, 1.6, 2.0, 3.0, 5.0)
+_PERCENTILES = (50.0, 66.0, 80.0, 90.0, 95.0, 97.0, 98.0, 99.0, 99.5, 99.9, 100.0)
+_SHARES = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999, 0.999999, 1.0)
+_PRICES = (2.0, 5.0, 8.0, 14.0, 20.0, 30.0, 45.0, 70.0, 120.0, 250.0, 600.0)
+
+STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
+    "nemutator": {
+        "cpu": SizingStrategy(cheapest_forecast.cpu, cheapest_forecast.PRICE, _PRICES),
+        "memory": SizingStrategy(
+            peaks.memory, peaks.BUFFER, (0.0, 2.0, 5.0, 9.0, 13.0, 18.0, 25.0, 40.0, 80.0)
+        ),
+    },
+    "vpa": {
+        "cpu": SizingStrategy(vpa.cpu, vpa.PERCENTILE, _SHARES),
+        "memory": SizingStrategy(vpa.memory, vpa.PERCENTILE, _SHARES),
+    },
+    "krr": {
+        "cpu": SizingStrategy(krr.cpu, krr.PERCENTILE, _PERCENTILES),
+        "memory": SizingStrategy(krr.memory, krr.MEMORY_BUFFER, _BUFFERS),
+    },
+    "krr-limit": {
+        "cpu": SizingStrategy(krr.cpu, krr.LIMITED_PERCENTILE, _PERCENTILES),
+        "memory": SizingStrategy(krr.memory, krr.MEMORY_BUFFER, _BUFFERS),
+    },
+    "seed": {
+        "cpu": SizingStrategy(seed.request, seed.REQUEST_TIMES, (0.5, *_BUFFERS, 10.0, 30.0)),
+        "memory": SizingStrategy(seed.limit, seed.LIMIT_TIMES, _BUFFERS),
+    },
+}

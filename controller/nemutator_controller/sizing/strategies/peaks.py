@@ -1,0 +1,22 @@
+"""Our own for memory: the largest peak of two weeks, and a margin that shrinks as more is known."""
+
+import numpy as np
+
+from nemutator_controller.sizing.recommendation import memory_margin
+from nemutator_controller.sizing.strategies.recorded_use import HOUR_S, Numbers, RecordedUse
+
+WINDOW_HOURS = 336
+BUFFER = 18.0
+LEAST_BYTES = 100e6
+
+
+def memory(use: RecordedUse, buffer: float = BUFFER) -> Numbers:
+    """Bytes to request and to limit in each hour, from the hours before."""
+    peaks = np.fmax.reduce(use.busiest(), axis=1)
+    wanted = np.full(use.hours, np.nan)
+    for hour in range(1, use.hours):
+        before = peaks[max(0, hour - WINDOW_HOURS) : hour]
+        if not np.isnan(before).all():
+            peak = float(np.nanmax(before))
+            wanted[hour] = max(LEAST_BYTES, peak * memory_margin(hour * HOUR_S, buffer=buffer))
+    return wanted

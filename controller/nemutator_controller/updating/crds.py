@@ -1,0 +1,88 @@
+"""The CustomResourceDefinition of SizingPolicy, made from the typed model and what it cannot express."""
+
+from nemutator_controller.kube import quantities
+from nemutator_controller.mutations.resources import QUANTITY
+from nemutator_controller.policies.crds import (
+    MUTATION_WORDS,
+    SchemaWords,
+    column,
+    definition_of,
+    schema_of,
+)
+from nemutator_controller.policies.schema_rules import Schema
+from nemutator_controller.updating.model import KIND, PLURAL, SizingSpec
+
+_AMOUNT: Schema = {"pattern": QUANTITY.pattern, "maxLength": min(quantities.LONGEST, 64)}
+
+_LABELS = ("LabelSelector", "Expression", "When", "TimeWindow")
+"""Structs of MutationPolicy that are part of this, with what is said of them there."""
+
+_MEANINGS = {
+    "SizingSpec.match": "Which pods: all that is given must fit; empty: every pod.",
+    "SizingSpec.mode": "Off decides and shows, and changes nothing. InPlace resizes pods that run.",
+    "SizingSpec.resources": "What is changed, and within which bounds.",
+    "SizingSpec.minReplicas": "Of a workload with fewer pods that run, none is changed.",
+    "SizingSpec.settledSeconds": "A younger pod is changed only when it is out of the advice's bounds.",
+    "SizingSpec.coolDownSeconds": "Between two changes of one pod.",
+    "SizingSpec.changesPerMinute": "Pods of all workloads together.",
+    "SizingSpec.podsAtOnce": "Of one workload, whose change kubelet has not made yet.",
+    "SizingSpec.when": "At which times pods are changed; always, if this is absent.",
+    "SizedWorkloads.namespaces": "Globs on names of namespaces, like team-*.",
+    "SizedWorkloads.excludedNamespaces": "Globs; a namespace that one of them names is left alone.",
+    "SizedWorkloads.names": "Globs on the name of the workload that makes the pod.",
+    "SizedWorkloads.excludedNames": "Globs; what one of them names is left alone.",
+    "SizedWorkloads.kinds": "Kinds of that workload, like Deployment.",
+    "SizedWorkloads.podSelector": "On labels of the pod.",
+    "SizedContainers.containers": "Globs on names of containers; empty: all. Init containers are left alone.",
+    "SizedResource.enabled": "False leaves this resource alone.",
+    "SizedResource.min": "Not less than this quantity.",
+    "SizedResource.max": "Not more than this quantity.",
+    "SizedResource.largestStepPercent": "One change is at most so much more: 100 doubles or halves.",
+}
+
+_POSITIVE = tuple(
+    (
+        f"!has(self.{field}) || quantity(self.{field}).isGreaterThan(quantity('0'))",
+        f"{field}: expected more than 0",
+    )
+    for field in ("min", "max")
+)
+
+WORDS = SchemaWords(
+    meanings={
+        **{k: v for k, v in MUTATION_WORDS.meanings.items() if k.startswith(_LABELS)},
+        **_MEANINGS,
+    },
+    bounds={
+        **{k: v for k, v in MUTATION_WORDS.bounds.items() if k.startswith(_LABELS)},
+        "SizedResource.min": _AMOUNT,
+        "SizedResource.max": _AMOUNT,
+    },
+    defaults={"SizingSpec.mode": "Off"},
+    rules={
+        **{k: v for k, v in MUTATION_WORDS.rules.items() if k.startswith(_LABELS)},
+        "SizedResource": (
+            (
+                (
+                    "!has(self.min) || !has(self.max) || "
+                    "!quantity(self.min).isGreaterThan(quantity(self.max))"
+                ),
+                "min is above max",
+            ),
+            *_POSITIVE,
+        ),
+    },
+)
+
+
+def sizing_definition() -> Schema:
+    """The whole object, as it is applied to a cluster."""
+    return definition_of(
+        KIND,
+        PLURAL,
+        schema_of(SizingSpec, WORDS),
+        meaning="Gives advice to pods that run, in place; every change is logged and can be undone.",
+        columns=[
+            column("Given", "string", '.status.conditions[?(@.type=="Given")].message'),
+        ],
+    )

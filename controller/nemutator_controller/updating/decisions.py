@@ -1,0 +1,287 @@
+"""What is to be done about the sizes of one pod that runs: pure.
+
+A change is due as in VPA: when a request is out of the advice's bounds, or when the pod has run for some time
+and its requests, all containers together, differ by a tenth. What is given stays within the policy's bounds and
+step, keeps the pod's quality-of-service class, and can be taken back by a resize: only amounts that are there
+are changed. A memory limit is never lowered, because a container that uses more than that would be killed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nemutator_controller.kube.quantities import Quantity
+from nemutator_controller.mutations.advisor import Side
+from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.globs import fits_any
+from nemutator_controller.mutations.paths import PathError, parse_path, value_at
+from nemutator_controller.mutations.qos import class_of, class_with, quantity
+from nemutator_controller.mutations.stamps import parse_stamp
+from nemutator_controller.updating.model import ResourceLimits, SizedResource, SoundSizing
+from nemutator_controller.updating.records import (
+    RESOURCES,
+    AmountAdvice,
+    ContainerAdvice,
+    GivenAmount,
+    LeaveAlone,
+    ResizeInPlace,
+    ResourceName,
+    SizedContainer,
+    SizedPod,
+    SizingDecision,
+    WaitFirst,
+)
+
+VERB = "sizing"
+"""Of the edits, in stamps and in the journal."""
+
+LEAST_DIFFERENCE = 0.1
+STALE_S = 3_600.0
+"""Advice for a container that was not seen for so long is of another time."""
+
+_STEP = {"cpu": 10**6, "memory": 10**9}
+"""Whole units that are given: a thousandth of a core, a byte."""
+
+DIFFERENT = "somebody else has changed {} since nemutator did"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizingSituation:
+    """What counts beside the pod itself."""
+
+    now: float
+    running: int
+    """Pods of its workload that run."""
+    changed_at: float | None = None
+    """When its sizes were changed last."""
+    autoscaled: frozenset[str] = frozenset()
+    """Resources that a HorizontalPodAutoscaler of the workload follows."""
+    vertical_autoscaler: str = ""
+    """The name of the one that sizes the workload as well."""
+    node: Mapping[str, Quantity] = field(default_factory=dict)
+    """What the node has for pods."""
+    refused: str = ""
+    """What the API server has said to the last attempt."""
+    taken_back: frozenset[str] = frozenset()
+    """Paths that stay as they were before us."""
+
+
+def decide(
+    pod: SizedPod,
+    policy: SoundSizing,
+    advice: Mapping[str, ContainerAdvice],
+    situation: SizingSituation,
+) -> SizingDecision:
+    """*advice* is by name of the container."""
+    if reason := _left_alone(pod, policy, situation):
+        return LeaveAlone(reason)
+    reasons: list[str] = []
+    changes: list[GivenAmount] = []
+    due = False
+    wanted: dict[ResourceName, int] = {}
+    asked: dict[ResourceName, int] = {}
+    for container in pod.containers:
+        globs = policy.spec.resources.containers
+        if globs and not fits_any(container.name, globs):
+            continue
+        for resource in RESOURCES:
+            found = _amount(container, resource, policy, advice.get(container.name), situation)
+            if isinstance(found, str):
+                reasons.append(f"{container.name}: {resource}: {found}")
+                continue
+            target, known, several = found
+            request = container.requests[resource]
+            wanted[resource] = wanted.get(resource, 0) + target.nanos
+            asked[resource] = asked.get(resource, 0) + request.nanos
+            due = due or (_is_out(request, known) and bool(several))
+            changes += several
+    difference = sum(
+        abs(wanted[name] - asked[name]) / asked[name] for name in wanted if asked[name]
+    )
+    if not changes:
+        return LeaveAlone("; ".join(reasons) or "it has what it needs", is_good=not reasons)
+    if not due and difference < LEAST_DIFFERENCE:
+        return LeaveAlone(f"it differs by {difference:.0%} only", is_good=True)
+    settled_s = policy.spec.settled_seconds
+    if not due and situation.now - pod.created_at < settled_s:
+        return WaitFirst(f"it has not run for {settled_s} s")
+    return _now_or_later(pod, policy, tuple(changes), situation)
+
+
+def _left_alone(pod: SizedPod, policy: SoundSizing, situation: SizingSituation) -> str:
+    if pod.skips.everything or pod.skips.preview or pod.skips.verbs & {"resources", "containers"}:
+        return "its annotations say so"
+    if situation.vertical_autoscaler:
+        return f"the VerticalPodAutoscaler {situation.vertical_autoscaler} sizes it"
+    if situation.running < policy.spec.min_replicas:
+        return f"{situation.running} of at least {policy.spec.min_replicas} pods run"
+    if (pod.manifest.get("spec") or {}).get("resources"):
+        return "its resources are set for the pod as a whole"
+    if pod.state in ("Infeasible", "Error"):
+        return f"kubelet cannot make the last change: {pod.state}"
+    return _foreign(pod)
+
+
+def _foreign(pod: SizedPod) -> str:
+    """Why what we have given before must not be touched; empty: it may be."""
+    if not pod.stamp:
+        return ""
+    stamp = parse_stamp(pod.stamp)
+    if stamp is None or stamp.edits is None:
+        return "its annotation has no room for what was changed"
+    for edit in stamp.edits:
+        if edit.verb != VERB:
+            continue
+        try:
+            live = value_at(pod.manifest, parse_path(edit.path), "Pod")
+        except PathError:
+            return DIFFERENT.format(edit.path)
+        if not same(live, edit.after) and not _alike(live, edit.after):
+            return DIFFERENT.format(edit.path)
+    return ""
+
+
+def _alike(live: tuple[object, ...], after: tuple[object, ...]) -> bool:
+    """`0.5` is `500m`, as the API server writes it."""
+    if len(live) != 1 or len(after) != 1:
+        return False
+    one, other = quantity(live[0]), quantity(after[0])
+    return one is not None and one == other
+
+
+def _amount(
+    container: SizedContainer,
+    resource: ResourceName,
+    policy: SoundSizing,
+    known: ContainerAdvice | None,
+    situation: SizingSituation,
+) -> tuple[Quantity, AmountAdvice, list[GivenAmount]] | str:
+    """What it should request, of what advice, and the changes of that; or why it is left alone."""
+    spec: SizedResource = getattr(policy.spec.resources, resource)
+    limits: ResourceLimits = getattr(policy, resource)
+    if not spec.enabled:
+        return "the policy leaves it alone"
+    if resource in situation.autoscaled:
+        return "a HorizontalPodAutoscaler follows it"
+    request = container.requests.get(resource)
+    if request is None or request.nanos <= 0:
+        return "nothing is requested that could be changed"
+    if resource in container.restarted_by:
+        return "a change would restart the container"
+    if known is None:
+        return "no advice yet"
+    if not known.is_firm:
+        return known.reason or "its advice is not firm"
+    if situation.now - known.last_at > STALE_S:
+        return "its advice is too old"
+    if f"containers[name={container.name}].resources.requests.{resource}" in situation.taken_back:
+        return "it was taken back"
+    amount = known.amounts.get(resource)
+    if amount is None:
+        return known.reason or "no advice"
+    target = _held(amount.target, resource, limits)
+    room = situation.node.get(resource)
+    if room is not None and target > room:
+        return f"its node has {room} for pods, not {target}"
+    changes = _changes(container, resource, request, target, spec, known)
+    if not changes and target < request:
+        return "its memory limit would have to fall, and a container above it would be killed"
+    if not changes and target > request:
+        return "its limit is too low for what is advised"
+    return target, amount, changes
+
+
+def _held(amount: Quantity, resource: ResourceName, limits: ResourceLimits) -> Quantity:
+    nanos = max(amount.nanos, _STEP[resource])
+    if limits.least is not None:
+        nanos = max(nanos, limits.least)
+    if limits.most is not None:
+        nanos = min(nanos, limits.most)
+    return Quantity(nanos, amount.format)
+
+
+def _changes(
+    container: SizedContainer,
+    resource: ResourceName,
+    request: Quantity,
+    target: Quantity,
+    spec: SizedResource,
+    known: ContainerAdvice,
+) -> list[GivenAmount]:
+    after = _stepped(request, target, spec.largest_step_percent, resource)
+    limit = container.limits.get(resource)
+    new_limit = limit
+    if limit is not None:
+        if resource == "memory":
+            # What runs may use more than that by now.
+            new_limit = max(limit, after)
+            if limit == request:
+                after = new_limit
+        elif limit == request:
+            new_limit = after
+        else:
+            after = min(after, limit)
+    reason = f"{known.strategy or 'advice'} says {target}"
+    made: list[GivenAmount] = []
+    both: tuple[tuple[Side, Quantity | None, Quantity | None], ...]
+    both = (("requests", request, after), ("limits", limit, new_limit))
+    for side, before, value in both:
+        if before is not None and value is not None and before != value:
+            made.append(
+                GivenAmount(
+                    container=container.name,
+                    side=side,
+                    resource=resource,
+                    before=before,
+                    after=value,
+                    reason=reason,
+                )
+            )
+    return made
+
+
+def _stepped(request: Quantity, target: Quantity, percent: int, resource: str) -> Quantity:
+    unit = _STEP[resource]
+    most = request.nanos * (100 + percent) // 100
+    least = -(-request.nanos * 100 // (100 + percent))
+    # Whole units, and towards where it was: a step is never larger than was said.
+    most = max(most // unit * unit, request.nanos)
+    least = min(-(-least // unit) * unit, request.nanos)
+    return Quantity(min(max(target.nanos, least), most), target.format)
+
+
+def _is_out(request: Quantity, known: AmountAdvice) -> bool:
+    below = known.lower is not None and request < known.lower
+    return below or (known.upper is not None and request > known.upper)
+
+
+def _now_or_later(
+    pod: SizedPod,
+    policy: SoundSizing,
+    changes: tuple[GivenAmount, ...],
+    situation: SizingSituation,
+) -> SizingDecision:
+    if not _keeps_class(pod, changes):
+        return LeaveAlone("its quality-of-service class would change")
+    if situation.refused:
+        return WaitFirst(f"the last change was refused: {situation.refused}")
+    if pod.state:
+        return WaitFirst(f"kubelet has not made the last change yet: {pod.state}")
+    changed_at, cool_s = situation.changed_at, policy.spec.cool_down_seconds
+    if changed_at is not None and situation.now - changed_at < cool_s:
+        return WaitFirst(f"it was changed less than {cool_s} s ago")
+    return ResizeInPlace(changes)
+
+
+def _keeps_class(pod: SizedPod, changes: tuple[GivenAmount, ...]) -> bool:
+    instead: dict[str, dict[Side, dict[str, Quantity]]] = {}
+    for each in changes:
+        sides = instead.setdefault(each.container, {})
+        sides.setdefault(each.side, {})[each.resource] = each.after
+    before = class_of(pod.manifest, "Pod")
+    return class_with(pod.manifest, "Pod", instead) == before
+
+
+def changed_fields(changes: tuple[GivenAmount, ...]) -> Iterator[str]:
+    """In words, for people."""
+    for each in changes:
+        yield f"{each.container} {each.side}.{each.resource} {each.before} → {each.after}"

@@ -1,0 +1,391 @@
+"""Resizes pods that run as policies say, each change in the journal before it is made.
+
+The record and the pod's stamp come first, so that what was changed can be taken back whatever happens then; what
+the API server refuses is asked without effect before that. What kubelet makes of it stands in the pod's
+conditions, which the next look reads: a change that it puts off is waited for, one that it cannot make is told.
+"""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.paths import Json, PathError, parse_path, value_at
+from nemutator_controller.mutations.stamps import in_full, merged, stamp_of, stamp_text, stamping
+from nemutator_controller.policies.time_windows import holds
+from nemutator_controller.updating.decisions import (
+    DIFFERENT,
+    VERB,
+    SizingSituation,
+    changed_fields,
+    decide,
+)
+from nemutator_controller.updating.model import SoundSizing
+from nemutator_controller.updating.ports import (
+    GivenAdvice,
+    KnownSizings,
+    ProvenWebhook,
+    SizedPods,
+    SizingJournal,
+)
+from nemutator_controller.updating.progress import PolicyProgress, open_changes, state_of
+from nemutator_controller.updating.records import (
+    ContainerAdvice,
+    NotResizedError,
+    PodChangedError,
+    ResizeInPlace,
+    SizedPod,
+    SizedWorkload,
+    SizingDecision,
+)
+from nemutator_controller.updating.selection import policy_for
+
+log = logging.getLogger(__name__)
+
+CHECK_S = 15.0
+TRIES = 5
+"""Kubelet may write the pod between our read and our write."""
+
+AT_ONCE = 200
+"""Pods that are decided about in one turn of the event loop."""
+
+REFUSED_FIRST_S, REFUSED_LONGEST_S = 300.0, 6 * 3_600.0
+"""A pod whose change was refused is tried again after so long, each time after twice as long."""
+
+UNPROVEN = "no replica of admission was heard of lately: nothing is changed until one is"
+NO_ROOM = "its annotation has no room for a further change"
+
+Due = tuple[SizedPod, SoundSizing, ResizeInPlace]
+
+
+@dataclass(slots=True)
+class _Refusal:
+    until: float
+    wait_s: float
+    why: str
+
+
+@dataclass(slots=True)
+class RunningResizes:
+    pods: SizedPods
+    policies: KnownSizings
+    advice: GivenAdvice
+    journal: SizingJournal
+    webhook: ProvenWebhook
+    process: Process
+    fresh: Callable[[], str]
+    """Makes unused ids of decisions."""
+    _: KW_ONLY
+    per_minute: float
+    """Changes of all policies together."""
+    own_namespace: str = ""
+    progress: Mapping[str, PolicyProgress] = field(default_factory=dict, init=False)
+    """By policy, of the last look."""
+    _room: float = field(default=0.0, init=False)
+    _rooms: dict[str, float] = field(default_factory=dict, init=False)
+    _changed_at: dict[str, float] = field(default_factory=dict, init=False)
+    """By uid. A pod that was changed before this brain began counts as changed when that began."""
+    _refused: dict[str, _Refusal] = field(default_factory=dict, init=False)
+    _told: set[tuple[str, str]] = field(default_factory=set, init=False)
+    """Uid and what its people were told."""
+    _began_at: float = field(default=0.0, init=False)
+    _advice: Mapping[SizedWorkload, Mapping[str, ContainerAdvice]] = field(
+        default_factory=dict, init=False
+    )
+    """Of this look."""
+    _taken_back: defaultdict[SizedWorkload, frozenset[str]] = field(
+        default_factory=lambda: defaultdict(frozenset), init=False
+    )
+
+    async def run(self) -> None:
+        self._began_at = self.process.clock.now()
+        while True:
+            await self.process.clock.sleep(CHECK_S)
+            self._room = min(self._room + self.per_minute * CHECK_S / 60, max(1.0, self.per_minute))
+            try:
+                await self.check()
+            except (StoreUnavailableError, NotResizedError) as error:
+                log.warning("pods_not_resized", {names.ERROR: str(error)})
+
+    async def check(self) -> None:
+        """One look at all pods."""
+        policies = self.policies.sound()
+        pods = await self.pods.now() if policies else ()
+        if policies is None or pods is None:
+            return
+        self._forget(pods, policies)
+        progress = {each.name: PolicyProgress(mode=each.spec.mode) for each in policies}
+        self._advice = await self.advice.now() if pods else {}
+        self._taken_back = await self._tombstones() if pods else defaultdict(frozenset)
+        due = await self._due(pods, policies, progress)
+        alive = self.webhook.is_alive()
+        self.process.meter.gauge(names.RESIZES_PAUSED, 0.0 if alive else 1.0)
+        # Who needs more comes first.
+        due.sort(key=lambda each: not each[2].raises)
+        busy = open_changes(pods)
+        for pod, policy, found in due:
+            done = progress[policy.name]
+            if policy.spec.mode == "Off":
+                done.note(pod, *state_of(found))
+            elif not alive:
+                done.note(pod, "waits", UNPROVEN)
+            elif why := self._later(pod, policy, busy):
+                done.note(pod, "waits", why)
+            else:
+                busy[pod.workload] += 1
+                done.note(pod, *await self._give(pod, policy))
+        self.progress = progress
+        self.process.meter.gauge(
+            names.RESIZES_WAITING, sum(each.counts["waits"] for each in progress.values())
+        )
+
+    async def _due(
+        self,
+        pods: Sequence[SizedPod],
+        policies: Sequence[SoundSizing],
+        progress: Mapping[str, PolicyProgress],
+    ) -> list[Due]:
+        running = Counter(pod.workload for pod in pods)
+        due: list[Due] = []
+        now = self.process.clock.now()
+        for number, pod in enumerate(pods, 1):
+            if number % AT_ONCE == 0:
+                await self.process.clock.sleep(0)
+            policy = policy_for(pod, policies, own_namespace=self.own_namespace)
+            if policy is None:
+                continue
+            self._tell_state(pod)
+            situation = self._situation(pod, running[pod.workload])
+            if situation is None:
+                progress[policy.name].note(pod, "waits", "autoscalers and nodes are not known yet")
+                continue
+            decision = decide(pod, policy, self._advice.get(pod.workload, {}), situation)
+            state, why = state_of(decision)
+            if isinstance(decision, ResizeInPlace):
+                when = policy.spec.when
+                if when is None or holds(when, now):
+                    due.append((pod, policy, decision))
+                    continue
+                state, why = "waits", "it is not the policy's time"
+            elif state == "left" and why.startswith(DIFFERENT.partition("{}")[0]):
+                self._tell(pod, why, "foreign")
+            progress[policy.name].note(pod, state, why)
+        return due
+
+    def _situation(self, pod: SizedPod, running: int) -> SizingSituation | None:
+        around = self.pods.around(pod)
+        if around is None:
+            return None
+        refusal = self._refused.get(pod.uid)
+        now = self.process.clock.now()
+        changed_at = self._changed_at.get(pod.uid)
+        if changed_at is None and f'"{VERB}"' in pod.stamp:
+            changed_at = self._began_at
+        return SizingSituation(
+            now=now,
+            running=running,
+            changed_at=changed_at,
+            autoscaled=around.autoscaled,
+            vertical_autoscaler=around.vertical_autoscaler,
+            node=around.node,
+            refused=refusal.why if refusal is not None and refusal.until > now else "",
+            taken_back=self._taken_back[pod.workload],
+        )
+
+    def _later(self, pod: SizedPod, policy: SoundSizing, busy: Counter[SizedWorkload]) -> str:
+        """Why it has to wait for other pods; empty: it is its turn, which is taken."""
+        if busy[pod.workload] >= policy.spec.pods_at_once:
+            return "another pod of its workload is being changed"
+        if self._room < 1.0 or self._rooms[policy.name] < 1.0:
+            return "other pods come first: so many may be changed in a minute"
+        self._room -= 1.0
+        self._rooms[policy.name] -= 1.0
+        return ""
+
+    async def _give(self, pod: SizedPod, policy: SoundSizing) -> tuple[str, str]:
+        """Its state after that, and why."""
+        for _ in range(TRIES):
+            try:
+                found = await self.pods.read(pod)
+                if found is None:
+                    return "left", "it is gone"
+                fresh, document, version = found
+                decision = self._again(fresh, policy)
+                if not isinstance(decision, ResizeInPlace):
+                    return state_of(decision) if decision is not None else ("waits", "not known")
+                edits = _edits(document, decision, policy.name)
+                await self.pods.rehearse(fresh, document, version, edits)
+                return await self._write(fresh, document, version, edits, decision)
+            except PodChangedError:
+                self._count("conflict")
+            except NotResizedError as error:
+                self._refuse(pod, str(error), again=error.again)
+                return "waits", str(error)
+        return "waits", "it kept changing while this was tried"
+
+    def _again(self, pod: SizedPod, policy: SoundSizing) -> SizingDecision | None:
+        situation = self._situation(pod, policy.spec.min_replicas)
+        if situation is None:
+            return None
+        return decide(pod, policy, self._advice.get(pod.workload, {}), situation)
+
+    async def _write(
+        self,
+        pod: SizedPod,
+        document: Json,
+        version: str,
+        edits: Sequence[Edit],
+        decision: ResizeInPlace,
+    ) -> tuple[str, str]:
+        id_ = self.fresh()
+        stamp = merged(stamp_of(document, "Pod"), id_, edits)
+        text = in_full(stamp)
+        if text is None:
+            raise NotResizedError(NO_ROOM, again=False)
+        before = stamp_text(document, "Pod")
+        await self.journal.add(self._decision(id_, pod, stamp.edits or tuple(edits)))
+        marked, marked_version = await self.pods.stamp(
+            pod, document, version, stamping(before, text)
+        )
+        try:
+            await self._resize(pod, marked, marked_version, edits)
+        except (PodChangedError, NotResizedError):
+            await self._unmark(pod, text, before)
+            raise
+        note = f"resized in place: {'; '.join(changed_fields(decision.changes))}"
+        self._changed_at[pod.uid] = self.process.clock.now()
+        self._refused.pop(pod.uid, None)
+        self._count("given")
+        log.info("pod_resized", {names.OBJECT: str(pod), names.DECISION: id_, names.REASON: note})
+        self.pods.notify(pod, f"{note} ({edits[0].policy}; `nemutator rollback {id_}`)")
+        return "given", note
+
+    async def _resize(
+        self, pod: SizedPod, document: Json, version: str, edits: Sequence[Edit]
+    ) -> None:
+        """As often as kubelet writes the pod's status in between."""
+        for left in reversed(range(TRIES)):
+            try:
+                await self.pods.resize(pod, document, version, edits)
+                return
+            except PodChangedError:
+                found = await self.pods.read(pod)
+                if not left or found is None:
+                    raise
+                _, document, version = found
+                if any(_live(document, edit) != edit.before for edit in edits):
+                    raise
+
+    async def _unmark(self, pod: SizedPod, text: str, before: tuple[object, ...]) -> None:
+        """Nothing was changed: the stamp that was there comes back."""
+        for _ in range(TRIES):
+            try:
+                found = await self.pods.read(pod)
+                if found is None or stamp_text(found[1], "Pod") != (text,):
+                    return
+                back = Edit(
+                    path=stamping((text,)).path,
+                    before=(text,),
+                    after=before,
+                    verb="stamp",
+                    policy="",
+                )
+                await self.pods.stamp(pod, found[1], found[2], back)
+                return
+            except PodChangedError:
+                continue
+            except NotResizedError as error:
+                log.warning("stamp_stays", {names.OBJECT: str(pod), names.ERROR: str(error)})
+                return
+
+    def _refuse(self, pod: SizedPod, why: str, *, again: bool) -> None:
+        before = self._refused.get(pod.uid)
+        wait_s = REFUSED_FIRST_S if before is None else min(2 * before.wait_s, REFUSED_LONGEST_S)
+        self._refused[pod.uid] = _Refusal(self.process.clock.now() + wait_s, wait_s, why)
+        self._count("unreachable" if again else "refused")
+        if not again:
+            self._tell(pod, f"not resized: {why}", "")
+        log.warning("pod_not_resized", {names.OBJECT: str(pod), names.ERROR: why})
+
+    def _tell_state(self, pod: SizedPod) -> None:
+        if pod.state in ("Deferred", "Infeasible", "Error") and f'"{VERB}"' in pod.stamp:
+            note = f"kubelet says of its new sizes: {pod.state}"
+            self._tell(pod, note, pod.state.lower())
+
+    def _tell(self, pod: SizedPod, note: str, result: str) -> None:
+        """Once."""
+        if (pod.uid, note) in self._told:
+            return
+        self._told.add((pod.uid, note))
+        if result:
+            self._count(result)
+        self.pods.notify(pod, note, warning=True)
+
+    async def _tombstones(self) -> defaultdict[SizedWorkload, frozenset[str]]:
+        found: defaultdict[SizedWorkload, frozenset[str]] = defaultdict(frozenset)
+        for each in await self.journal.tombstones():
+            found[each.namespace, each.owner_kind, each.owner_name] |= {each.path}
+        return found
+
+    def _forget(self, pods: Sequence[SizedPod], policies: Sequence[SoundSizing]) -> None:
+        """What is gone."""
+        uids = {pod.uid for pod in pods}
+        self._changed_at = {uid: at for uid, at in self._changed_at.items() if uid in uids}
+        self._refused = {uid: why for uid, why in self._refused.items() if uid in uids}
+        self._told = {each for each in self._told if each[0] in uids}
+        rooms: dict[str, float] = {}
+        for each in policies:
+            most = float(each.spec.changes_per_minute)
+            room = self._rooms.get(each.name, 0.0) + most * CHECK_S / 60
+            rooms[each.name] = min(room, max(1.0, most))
+        self._rooms = rooms
+
+    def _decision(self, id_: str, pod: SizedPod, edits: Sequence[Edit]) -> Decision:
+        namespace, kind, name = pod.workload
+        is_its_own = (kind, name) == ("Pod", pod.name)
+        return Decision(
+            id=id_,
+            at=self.process.clock.now(),
+            request_uid="",
+            operation="RESIZE",
+            mode="apply",
+            subject=Subject(
+                api_version="v1",
+                kind="Pod",
+                namespace=namespace,
+                name=pod.name,
+                uid=pod.uid,
+                owner_kind="" if is_its_own else kind,
+                owner_name="" if is_its_own else name,
+            ),
+            edits=tuple(edits),
+        )
+
+    def _count(self, result: str) -> None:
+        self.process.meter.count(names.RESIZES, result=result)
+
+
+def _live(document: Json, edit: Edit) -> tuple[object, ...]:
+    try:
+        return value_at(document, parse_path(edit.path), "Pod")
+    except PathError:
+        return ()
+
+
+def _edits(document: Json, decision: ResizeInPlace, policy: str) -> tuple[Edit, ...]:
+    return tuple(
+        Edit(
+            path=each.path,
+            before=value_at(document, parse_path(each.path), "Pod"),
+            after=(str(each.after),),
+            verb=VERB,
+            policy=policy,
+            reason=each.reason,
+        )
+        for each in decision.changes
+    )

@@ -1,0 +1,1 @@
+"""`nemutator explain`: how the advice on a workload comes about."""

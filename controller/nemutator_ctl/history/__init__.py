@@ -1,0 +1,1 @@
+"""`nemutator history`: what a workload used, and its usual week."""

@@ -1,0 +1,35 @@
+"""`nemutator nodes`, from its command line to its output."""
+
+from collections.abc import Sequence
+
+from nemutator_common.errors import ExitCode
+
+from nemutator_ctl import arguments
+from nemutator_ctl.documents import Output
+from nemutator_ctl.inventory_answers import INVENTORY_NODES, node_answer
+from nemutator_ctl.node_list.view import view
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = arguments.parser(
+        "nodes",
+        "Show what nodes can take, what is requested of them, and what they use.",
+        output=True,
+        remote=True,
+        wide=True,
+    )
+    parser.add_argument("-l", "--selector", help="only nodes with these labels")
+    parser.add_argument("--field-selector", help="only those: ready=false, stale=true, pods>100, …")
+    parser.add_argument("--by", metavar="ORDER", help="name, cpu, memory, requested or pods")
+    parser.add_argument("--limit", help="at most so many")
+    given = parser.parse_args(argv)
+    query = arguments.present(
+        labelSelector=given.selector,
+        fieldSelector=given.field_selector,
+        orderBy=given.by,
+        limit=given.limit,
+    )
+    document = arguments.brain(given).get(INVENTORY_NODES, query)
+    wide = given.output == Output.WIDE
+    arguments.write(document, given.output, lambda: view(node_answer(document), wide=wide))
+    return ExitCode.OK

@@ -1,0 +1,1 @@
+"""`nemutator replay`: what strategies would have requested, on use that was recorded."""

@@ -1,0 +1,1 @@
+"""`nemutator sizing`: what SizingPolicies have made of pods that run."""

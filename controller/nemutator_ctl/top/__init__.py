@@ -1,0 +1,1 @@
+"""`nemutator top`: the workloads or nodes that use most now."""

@@ -1,0 +1,67 @@
+"""`nemutator top`, from its command line to its output."""
+
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from nemutator_common.errors import ExitCode
+
+from nemutator_ctl import arguments
+from nemutator_ctl.documents import Output
+from nemutator_ctl.inventory_answers import (
+    INVENTORY_NODES,
+    INVENTORY_WORKLOADS,
+    node_answer,
+    workload_answer,
+)
+from nemutator_ctl.node_list.view import view as nodes_view
+from nemutator_ctl.top.view import view
+
+CLEAR = "\x1b[H\x1b[2J"
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = arguments.parser(
+        "top", "Show what uses most now, the largest first.", output=True, remote=True, wide=True
+    )
+    parser.add_argument("what", nargs="?", choices=["workloads", "nodes"], default="workloads")
+    parser.add_argument("-n", "--namespace", help="only this one: a top-level cgroup, off clusters")
+    parser.add_argument("-l", "--selector", help="only those with these labels")
+    parser.add_argument(
+        "--by",
+        metavar="ORDER",
+        default="cpu",
+        help="cpu (the default) or memory; of workloads also waste, network, requests, restarts",
+    )
+    parser.add_argument("--limit", default="20", help="at most so many (20)")
+    parser.add_argument(
+        "--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C"
+    )
+    given = parser.parse_args(argv)
+    query = arguments.present(
+        namespace=given.namespace,
+        labelSelector=given.selector,
+        orderBy=given.by,
+        limit=given.limit,
+    )
+    is_nodes, wide = given.what == "nodes", given.output == Output.WIDE
+    brain = arguments.brain(given)
+    while True:
+        document = brain.get(INVENTORY_NODES if is_nodes else INVENTORY_WORKLOADS, query)
+        if given.every and sys.stdout.isatty():
+            sys.stdout.write(CLEAR)
+        show = partial(_nodes if is_nodes else _workloads, document, wide=wide)
+        arguments.write(document, given.output, show)
+        if not given.every:
+            return ExitCode.OK
+        sys.stdout.flush()
+        time.sleep(max(given.every, 1.0))
+
+
+def _nodes(document: object, *, wide: bool) -> str:
+    return nodes_view(node_answer(document), wide=wide)
+
+
+def _workloads(document: object, *, wide: bool) -> str:
+    return view(workload_answer(document), wide=wide)

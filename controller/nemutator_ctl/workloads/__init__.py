@@ -1,0 +1,1 @@
+"""`nemutator workloads`: what there is, what it asks for, uses and wastes."""

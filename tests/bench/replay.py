@@ -1,0 +1,115 @@
+"""What sizing costs and what goes wrong, by strategy, on recorded use.
+
+`make bench NAME=replay`. CPU: sixteen production series (`tests/bench/crane`), judged after a week, with the
+number of each strategy at which 1 % of the use lies above its requests. VPA and KRR are our own writing of their
+published arithmetic, fed with the same points. Memory: use that was made up, because no such series is free:
+levels with a day's season, growth after deploys, and rare peaks; strategies are compared at 3 % of days with a
+kill.
+"""
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from nemutator_controller.sizing.outcomes import (
+    MISSED,
+    OOM_DAYS,
+    Outcome,
+    replay,
+    replay_at,
+)
+from nemutator_controller.sizing.strategies.known import STRATEGIES, Resource
+from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
+
+from tests.bench.frame import Aim, Result, aim
+
+SERIES = Path(__file__).parent / "crane" / "crane_5min.npz"
+STEP_S = 300
+PER_DAY = 288
+OURS = "nemutator"
+
+MADE_UP = 60
+DAYS = 21
+SEED = 17
+
+
+def bench() -> Result:
+    cpu = [
+        RecordedUse(name, STEP_S, np.asarray(values, dtype=np.float64)[np.newaxis])
+        for name, values in np.load(SERIES).items()
+        if not name.endswith("__t0")
+    ]
+    memory = list(_memory())
+    began = time.process_time()
+    own = {name: replay(name, "cpu", cpu) for name in STRATEGIES}
+    took = time.process_time() - began
+    by_cpu = _compared("cpu", cpu, MISSED)
+    by_memory = _compared("memory", memory, OOM_DAYS)
+    ours, ours_memory = by_cpu[OURS], by_memory[OURS]
+    better = min(
+        (one.cost for name in ("vpa", "krr") if (one := by_memory[name]) is not None), default=None
+    )
+    changes = None if ours is None else ours.changes
+    less = None if ours_memory is None or better is None else 1 - ours_memory.cost / better
+    return Result(
+        measured={
+            "cpu_at_1_percent": _plain(ours),
+            "cpu": asdict(own[OURS]),
+            "memory_at_3_percent": _plain(ours_memory),
+            "cpu_s_of_all_strategies": round(took, 2),
+            "series": len(cpu),
+            "made_up": len(memory),
+        },
+        peers={
+            name: {
+                "cpu": asdict(own[name]),
+                "cpu_at_1_percent": _plain(by_cpu[name]),
+                "memory_at_3_percent": _plain(by_memory[name]),
+            }
+            for name in STRATEGIES
+            if name != OURS
+        },
+        aims=(
+            _aim("cost of CPU at 1 % missed", _cost(ours), "<=", 1.7),
+            _aim("changes a day at that", changes, "<=", 4.0),
+            _aim("memory saved at 3 % of days", less, ">=", 0.09),
+        ),
+    )
+
+
+def _aim(what: str, value: float | None, op: str, wanted: float) -> Aim:
+    return aim(
+        what, value, op, wanted, reason="" if value is not None else "a strategy misses more"
+    )
+
+
+def _compared(
+    resource: Resource, uses: list[RecordedUse], missed: float
+) -> dict[str, Outcome | None]:
+    return {name: replay_at(name, resource, uses, missed=missed) for name in STRATEGIES}
+
+
+def _memory() -> list[RecordedUse]:
+    random = np.random.default_rng(SEED)
+    found = []
+    for number in range(MADE_UP):
+        steps = np.arange(DAYS * PER_DAY)
+        level = 10 ** random.uniform(8.3, 9.7)
+        season = random.uniform(0, 0.4) * np.sin(2 * np.pi * steps / PER_DAY)
+        since_deploy = steps % int(random.uniform(2, 9) * PER_DAY)
+        growth = random.uniform(0, 0.3) * (1 - np.exp(-since_deploy / (PER_DAY / 2)))
+        noise = random.normal(0, 0.02, len(steps))
+        rare = random.random(len(steps)) < random.uniform(0, 0.5) / PER_DAY
+        peaks = np.where(rare, random.exponential(0.3, len(steps)), 0.0)
+        pods = level * np.maximum(0.05, 1 + season + growth + noise + peaks)
+        found.append(RecordedUse(f"made up {number}", STEP_S, pods[np.newaxis]))
+    return found
+
+
+def _plain(outcome: Outcome | None) -> dict[str, object] | str:
+    return "it misses more" if outcome is None else asdict(outcome)
+
+
+def _cost(outcome: Outcome | None) -> float | None:
+    return None if outcome is None else outcome.cost

@@ -1,0 +1,115 @@
+"""Claims of brains, and what they share, in the real PostgreSQL."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from nemutator_common.wire import Batch, Envelope
+from nemutator_controller.database import claims
+from nemutator_controller.database.access import Database
+from nemutator_controller.database.postgres import Server
+from nemutator_controller.database.schema import claims as table
+from nemutator_controller.ingest.sql import SqlReports
+from nemutator_controller.sizing.shared.kept_points import unpack
+from nemutator_controller.sizing.shared.sql import SqlSharedUsages, with_points
+from nemutator_controller.usage.sql import record
+from sqlalchemy import update
+
+from tests.contract.database.test_usages import kept
+from tests.controller.sizing.test_usages import NOW, summary
+from tests.fakes.batches import busy_report
+from tests.fakes.databases import opened_on
+from tests.testbed.parts.postgres import Postgres
+from tests.testbed.parts.postgres_databases import new_database
+
+pytestmark = pytest.mark.e2e
+
+ROWS = kept("a")
+
+
+@pytest.fixture
+def server(postgres: Postgres, tmp_path: Path) -> Iterator[Server]:
+    with new_database(postgres, tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def brains(server: Server) -> Iterator[list[Database]]:
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(opened_on(server)) for _ in range(2)]
+
+
+def batch(seq: int) -> Batch:
+    report = replace(busy_report(NOW + seq), summaries=(replace(summary(NOW), path="/s/a"),))
+    return Batch("n1", "e1", (Envelope(seq, report),))
+
+
+async def silent(database: Database) -> None:
+    statement = update(table).values(heard_at=0.0)
+    await database.write(lambda connection: connection.execute(statement).rowcount)
+
+
+async def test_one_has_it_until_nothing_is_heard_of_it(brains: list[Database]) -> None:
+    one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
+    first = await one.take()
+    assert first is not None
+    assert await other.take() is None
+    assert await one.renew(first)
+    await silent(brains[0])
+    second = await other.take()
+    assert second is not None
+    assert second.generation == first.generation + 1
+    assert not await one.renew(first)
+    await other.release(second)
+    assert await one.take() is not None
+
+
+async def test_a_process_that_started_again_takes_its_own_claim(brains: list[Database]) -> None:
+    one = SqlSharedUsages(brains[0], "a")
+    assert await one.take() is not None
+    again = await SqlSharedUsages(brains[1], "a").take()
+    assert again is not None
+    assert again.generation == 2
+
+
+async def test_points_wait_from_their_acknowledgement_until_they_are_saved(
+    brains: list[Database],
+) -> None:
+    reports = [SqlReports(brain, with_points(record)) for brain in brains]
+    shared = SqlSharedUsages(brains[0], "a")
+    claim = await shared.take()
+    assert claim is not None
+    await reports[0].store(batch(1), now=NOW)
+    # The answer was lost, so that the agent sends it to another brain again, with the next one.
+    for number in (1, 2):
+        await reports[1].store(batch(number), now=NOW)
+    waiting = await shared.waiting()
+    assert len(waiting) == 2
+    [points, _] = await shared.points(waiting)
+    assert (points.node, len(unpack(points.packed))) == ("n1", 1)
+    assert await shared.save(claim, ROWS, (), waiting)
+    assert await shared.waiting() == []
+    assert [row.points for row in (await shared.load(heard_since=0)).values()] == [1]
+
+
+async def test_who_has_lost_its_claim_saves_nothing(brains: list[Database]) -> None:
+    one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
+    await SqlReports(brains[0], with_points(record)).store(batch(1), now=NOW)
+    old = await one.take()
+    assert old is not None
+    await silent(brains[0])
+    assert await other.take() is not None
+    assert not await one.save(old, ROWS, (), await one.waiting())
+    assert len(await one.waiting()) == 1
+    assert await one.load(heard_since=0) == {}
+
+
+async def test_a_claim_holds_until_the_transaction_ends(brains: list[Database]) -> None:
+    one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
+    claim = await one.take()
+    assert claim is not None
+    assert await brains[0].write(partial(claims.held, claim=claim))
+    assert await other.take() is None

@@ -1,0 +1,137 @@
+"""What remote write has sent is read back the same: on a fake and on the real Prometheus; and through the API."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.app.prometheus import prometheus as prometheus_of
+from nemutator_controller.app.remote_write import remote_write
+from nemutator_controller.history.older import OlderQuestion
+from nemutator_controller.history.older_reading import ReadingBack
+from nemutator_controller.history.remote_write_messages import body, labels, series
+from nemutator_controller.history.written_minutes import PREFIX
+from nemutator_controller.settings import BrainSettings
+from nemutator_controller.sizing.keys import ContainerKey
+
+from tests.contract.history.test_api import asked, report
+from tests.contract.profiles.test_command import nemutator
+from tests.contract.prometheus.test_queries import WallClock
+from tests.fakes.brains import standing_brain
+from tests.fakes.process import fake_process
+from tests.fakes.prometheus import FakePrometheus
+
+UNIT = "/api/v1/workloads/system.slice/unit/ssh.service/history"
+DAY = 86_400
+
+
+@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
+async def url(request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    if request.param == "prometheus":
+        yield request.getfixturevalue("prometheus").url
+        return
+    async with FakePrometheus().serving() as there:
+        yield there.url
+
+
+def minute(key: ContainerKey, number: int, values: dict[str, float], **more: str) -> bytes:
+    """A body as remote write sends it of one minute."""
+    named = {
+        **more,
+        "namespace": key.namespace,
+        "owner_kind": key.owner_kind,
+        "owner": key.owner,
+        "container": key.container,
+    }
+    return body(
+        series(labels({"__name__": PREFIX + name}) + labels(named), value, (number + 1) * 60_000)
+        for name, value in values.items()
+    )
+
+
+async def test_minutes_come_back_as_steps(url: str) -> None:
+    key = ContainerKey("shop", "Deployment", 'api"\\{}', "app")
+    # Real Prometheus takes samples of the last hour alone, in their order.
+    first = int(time.time() // 300 * 5) - 30
+    writer = remote_write(BrainSettings(remote_write=f"{url}/api/v1/write"), fake_process())
+    assert writer is not None
+    for number in range(first - 1, first + 11):
+        if number == first + 3:
+            continue
+        use = {"pods": 2.0, "cpu_cores": number - first + 1.0, "cpu_cores_pod_max": 20.0}
+        await writer.write(minute(key, number, use, cluster="a"))
+        await writer.write(minute(key, number, {"cpu_cores": 1000.0}, cluster="b"))
+    source = prometheus_of(BrainSettings(prometheus=url), fake_process(clock=WallClock()))
+    assert source is not None
+    reading = ReadingBack(source, fake_process(), {"cluster": "a"})
+    found = await reading.cells(OlderQuestion(key, first * 60, 300, 3))
+    cpu = found.cells.figures["cpu_cores"]
+    assert found.dropped == {}
+    # Minutes 1, 2, 3 and 5 of the first step; 6 to 10 of the second; 11 alone of the third.
+    assert found.cells.seconds.tolist() == [240, 300, 60]
+    assert cpu["mean"].tolist() == [2.75, 8.0, 11.0]
+    assert cpu["low"].tolist() == [1.0, 6.0, 11.0]
+    assert cpu["high"].tolist() == [5.0, 10.0, 11.0]
+    assert cpu["most"].tolist() == [20.0, 20.0, 20.0]
+    assert found.cells.pods.tolist() == [2.0, 2.0, 2.0]
+    nobody = replace(key, owner="nobody")
+    nothing = await reading.cells(OlderQuestion(nobody, first * 60, 300, 3))
+    assert nothing.samples == 0
+    assert np.isnan(nothing.cells.pods).all()
+
+
+async def test_weeks_are_answered_and_shown(tmp_path: Path) -> None:
+    now = time.time()
+    key = ContainerKey("system.slice", "unit", "ssh.service", "-")
+    async with FakePrometheus().serving() as there:
+        for days in (20, 10, 2):
+            number = int((now - days * DAY) // 60)
+            there.take(minute(key, number, {"pods": 1.0, "cpu_cores": float(days)}))
+        settings = {"prometheus": there.url}
+        async with standing_brain(tmp_path / "data", **settings) as brain:
+            await report(brain, now // 60 * 60 - 600, range(12))
+            document = await asked(brain, f"{UNIT}?from=-{21 * DAY}")
+            shown = await nemutator(brain, "history", "ssh.service", "--since", "3w")
+            there.status = 503
+            failing = await asked(brain, f"{UNIT}?from=-{15 * DAY}")
+            recent = await asked(brain, f"{UNIT}?from=-3600")
+    known = [value for value in document["figures"]["cpu_cores"]["mean"] if value is not None]
+    assert document["step_s"] == 3600
+    assert known == [20.0, 10.0, 2.0, 0.25]
+    assert document["window"]["cpu_cores"]["high"] == 20.0
+    assert document["older"]["samples"] > 0
+    assert shown.code == ExitCode.OK, shown.stderr
+    assert "20.000" in shown.stdout
+    assert "503" in failing["older"]["missing"]
+    known = [value for value in failing["figures"]["cpu_cores"]["mean"] if value is not None]
+    assert known == [0.25]
+    assert recent["older"] is None
+
+
+async def test_without_one_a_day_is_all_there_is(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        await report(brain, time.time() // 60 * 60 - 600, range(12))
+        document = await asked(brain, f"{UNIT}?from=-{21 * DAY}")
+    assert document["older"] is None
+    assert document["steps"] * document["step_s"] < 26 * 3600
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"prometheus": "http://far.example", "prometheus_token_file": "/t"},
+        {"prometheus": "https://a", "prometheus_user": "anna"},
+        {
+            "prometheus": "https://a",
+            "prometheus_token_file": "/t",
+            "prometheus_user": "u",
+            "prometheus_password_file": "/p",
+        },
+    ],
+)
+def test_settings_that_contradict_each_other_are_a_message(settings: dict[str, str]) -> None:
+    with pytest.raises(OperatorError, match=r"brain\.prometheus"):
+        prometheus_of(BrainSettings(**settings), fake_process())  # type: ignore[arg-type]

@@ -1,0 +1,48 @@
+"""What ten thousand agents do after an outage, with some hundred of them and real connections."""
+
+from pathlib import Path
+
+from nemutator_common import names
+
+from tests.fakes.reconnecting import Agents, Brain
+
+AGENTS, HANDSHAKES = 300, 3
+
+
+async def test_agents_that_come_back_at_once_take_turns_and_lose_nothing(
+    tmp_path: Path,
+) -> None:
+    brain = Brain(tmp_path, handshakes=HANDSHAKES)
+    agents = Agents(brain, AGENTS)
+    async with brain.living():
+        pass
+    async with agents.running():
+        async with brain.living():
+            agents.report()
+            await brain.until_each_has(AGENTS, 1)
+        agents.report()
+        agents.report()
+        async with brain.living():
+            await brain.until_each_has(AGENTS, 3)
+    assert brain.counts() == {f"e{number}": [1, 2, 3] for number in range(AGENTS)}
+    assert brain.most_handshakes == HANDSHAKES
+    refused = brain.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason="too_many")
+    print(f"{AGENTS} agents: {brain.most_handshakes:.0f} handshakes at once, {refused:.0f} refused")
+    assert [stream.dropped for stream in agents.streams] == [0] * AGENTS
+
+
+async def test_answers_that_are_lost_and_refusals_make_no_report_count_twice(
+    tmp_path: Path,
+) -> None:
+    brain = Brain(tmp_path, handshakes=HANDSHAKES)
+    agents = Agents(brain, 100)
+    brain.busy = 5
+    async with brain.living():
+        pass
+    async with agents.running(), brain.living():
+        for _ in range(3):
+            agents.report()
+        await brain.until_each_has(100, 3)
+    assert brain.counts() == {f"e{number}": [1, 2, 3] for number in range(100)}
+    sent = sum(len(batch.envelopes) for batch in brain.link.batches)
+    assert sent >= 300

@@ -1,0 +1,70 @@
+from dataclasses import dataclass, field, replace
+
+from nemutator_common.wire import Batch, Envelope
+from nemutator_controller.ingest.consuming import ConsumedReports
+from nemutator_controller.ingest.series_tables import SeriesTables
+from nemutator_controller.ingest.usage_points import UsagePoints
+
+from tests.controller.ingest.test_usage_points import NOW, summary
+from tests.fakes.brain_stores import MemoryReports
+from tests.fakes.clocks import ManualClock
+from tests.fakes.process import fake_process
+from tests.fakes.reports import report
+
+
+@dataclass
+class Learner:
+    """A `UsageConsumer` that remembers."""
+
+    learned: list[tuple[str, UsagePoints, float]] = field(default_factory=list)
+
+    def learn(self, node: str, points: UsagePoints, now: float) -> None:
+        self.learned.append((node, points, now))
+
+
+def batch(seq: int, *paths: str, epoch: str = "e1", node: str = "n1") -> Batch:
+    summaries = tuple(summary(path) for path in paths)
+    return Batch(node, epoch, (Envelope(seq, replace(report(NOW), summaries=summaries)),))
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.learners = Learner(), Learner()
+        process = fake_process(clock=ManualClock(NOW + 1))
+        self.reports = ConsumedReports(
+            MemoryReports(), self.learners, SeriesTables(most_nodes=9), process, most_nodes=2
+        )
+
+
+async def test_each_consumer_gets_what_is_new_once() -> None:
+    bench = Bench()
+    for _ in range(3):
+        assert (await bench.reports.store(batch(1, "/a", "/b"), now=NOW)).seq == 1
+    for learner in bench.learners:
+        [(node, points, now)] = learner.learned
+        assert (node, points.of.tolist(), now) == ("n1", [0, 1], NOW + 1)
+    assert await bench.reports.stored_up_to("n1", "e1") == 1
+
+
+async def test_a_report_without_points_is_none_of_their_business() -> None:
+    bench = Bench()
+    await bench.reports.store(batch(1), now=NOW)
+    assert bench.learners[0].learned == []
+
+
+async def test_series_are_the_same_object_within_an_epoch_only() -> None:
+    bench = Bench()
+    for seq, epoch in ((1, "e1"), (2, "e1"), (1, "e2")):
+        await bench.reports.store(batch(seq, "/a", epoch=epoch), now=NOW)
+    one, same, other = (points.series for _, points, _ in bench.learners[0].learned)
+    assert one is same
+    assert one is not other
+
+
+async def test_series_of_nodes_that_are_long_silent_make_room() -> None:
+    bench = Bench()
+    for seq, node in ((1, "n1"), (1, "n2"), (2, "n1"), (1, "n3"), (3, "n1"), (2, "n2")):
+        await bench.reports.store(batch(seq, "/a", node=node), now=NOW)
+    of = [(node, points.series) for node, points, _ in bench.learners[0].learned]
+    assert of[0][1] is of[2][1] is of[4][1]
+    assert of[1][1] is not of[5][1]

@@ -1,0 +1,58 @@
+import numpy as np
+from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.inventory.current_use import GONE_S, CurrentUse
+
+NOW = 1_760_000_000.0
+A, B = (Series(f"/{name}", "u1", name, None) for name in "ab")
+
+
+def points(series: list[Series], *rows: tuple[int, float, float]) -> UsagePoints:
+    """Rows of a series' number, the end of its quarter of a minute, and CPU."""
+    of, to_at, cpu = zip(*rows, strict=True)
+    return UsagePoints(
+        series=series,
+        of=np.array(of, dtype=np.int32),
+        from_at=np.array(to_at) - 15,
+        to_at=np.array(to_at, dtype=np.float64),
+        columns={"cpu_cores": np.array(cpu)},
+    )
+
+
+def cores(use: CurrentUse, now: float = NOW) -> dict[str, float | None]:
+    return {each.series.path: each.cpu_cores for each in use.of("n1", now=now)}
+
+
+def test_the_last_point_of_each_series_counts() -> None:
+    use, series = CurrentUse(most_nodes=2), [A]
+    use.learn("n1", points(series, (0, NOW - 30, 0.5), (0, NOW - 15, 0.25)), NOW)
+    assert cores(use) == {"/a": 0.25}
+    series.append(B)
+    use.learn("n1", points(series, (1, NOW, 2.0)), NOW)
+    assert cores(use) == {"/a": 0.25, "/b": 2.0}
+    # One that comes late is not the last.
+    use.learn("n1", points(series, (1, NOW - 60, 8.0)), NOW)
+    assert cores(use) == {"/a": 0.25, "/b": 2.0}
+    assert use.of("n1", now=NOW)[0].memory_bytes is None, "what is not told is not known"
+
+
+def test_what_has_ended_goes_and_another_epoch_begins_anew() -> None:
+    use, series = CurrentUse(most_nodes=2), [A]
+    use.learn("n1", points(series, (0, NOW, 0.5)), NOW)
+    assert cores(use, NOW + GONE_S + 1) == {}
+    use.learn("n1", points([B], (0, NOW - 20, 0.75)), NOW)
+    assert cores(use) == {"/b": 0.75}
+    assert use.of("n9", now=NOW) == []
+
+
+def test_a_clock_that_runs_ahead_shuts_nothing_out() -> None:
+    use, series = CurrentUse(most_nodes=2), [A]
+    use.learn("n1", points(series, (0, NOW + 86_400, 9.0)), NOW)
+    use.learn("n1", points(series, (0, NOW, 0.5)), NOW)
+    assert cores(use) == {"/a": 0.5}
+
+
+def test_the_node_that_was_silent_longest_makes_room() -> None:
+    use = CurrentUse(most_nodes=2)
+    for node in ("n1", "n2", "n1", "n3"):
+        use.learn(node, points([A], (0, NOW, 0.5)), NOW)
+    assert set(use.nodes()) == {"n1", "n3"}

@@ -1,0 +1,73 @@
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.inventory.model import ClusterFigures
+from nemutator_controller.inventory.taking import (
+    FRESH_S,
+    SPARED,
+    CountedCluster,
+    CountedMachine,
+    NotListedYetError,
+)
+
+from tests.fakes.batches import batch
+from tests.fakes.inventory import FixedCluster, FixedLevels, FixedUse, counted_pod
+from tests.fakes.pods import picture
+from tests.fakes.scripted_kube import EagerClock
+
+
+class Threads:
+    """Counts what runs in them; each job takes *seconds*."""
+
+    def __init__(self, clock: EagerClock, seconds: float = 0.0) -> None:
+        self.jobs = 0
+        self._clock = clock
+        self._seconds = seconds
+
+    async def __call__(self, job: Callable[[], ClusterFigures]) -> ClusterFigures:
+        self.jobs += 1
+        await self._clock.sleep(self._seconds)
+        return job()
+
+
+async def test_who_asks_at_once_gets_the_same_figures() -> None:
+    clock = EagerClock()
+    threads = Threads(clock)
+    cluster = FixedCluster(picture(counted_pod("web-1")))
+    counted = CountedCluster(cluster, FixedUse(), FixedLevels(), threads, clock)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(counted.now()) for _ in range(5)]
+    several = [each.result() for each in tasks]
+    assert (threads.jobs, several[0].total.pods) == (1, 1)
+    assert all(each is several[0] for each in several)
+    await clock.sleep(FRESH_S)
+    assert await counted.now() is not several[0]
+
+
+async def test_what_takes_long_is_done_seldom() -> None:
+    clock = EagerClock()
+    threads = Threads(clock, seconds=1.0)
+    counted = CountedCluster(FixedCluster(picture()), FixedUse(), FixedLevels(), threads, clock)
+    first = await counted.now()
+    await clock.sleep(SPARED - 0.5)
+    assert await counted.now() is first
+    await clock.sleep(1.0)
+    assert await counted.now() is not first
+
+
+async def test_before_the_pods_are_listed_there_are_no_figures() -> None:
+    clock = EagerClock()
+    counted = CountedCluster(FixedCluster(), FixedUse(), FixedLevels(), Threads(clock), clock)
+    with pytest.raises(NotListedYetError):
+        await counted.now()
+
+
+async def test_a_machine_is_counted_from_its_last_report() -> None:
+    clock, nodes = EagerClock(), Nodes(most=2)
+    nodes.see("n1", "e1", batch().envelopes[0], now=clock.now())
+    counted = CountedMachine(nodes, FixedLevels(), Threads(clock), clock)
+    found = await counted.now()
+    assert found.workloads
+    assert not found.nodes

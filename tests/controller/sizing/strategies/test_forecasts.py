@@ -1,0 +1,47 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nemutator_controller.sizing.strategies.forecasts import (
+    AHEAD_HOURS,
+    LATELY_HOURS,
+    SAME_HOUR,
+    forecasts,
+)
+
+
+def _daily(days: int) -> np.ndarray:
+    """Each hour of a day uses its own number plus one, the same each day."""
+    return np.tile(np.arange(1.0, 25.0), days)[:, np.newaxis] * np.ones((1, 2))
+
+
+def test_what_was_used_lately_is_expected_for_all_hours_ahead() -> None:
+    found = forecasts(_daily(2))
+    assert found.shape == (len(LATELY_HOURS) + 3 * len(SAME_HOUR), 48, AHEAD_HOURS)
+    assert found[0, 30].tolist() == [6.0] * AHEAD_HOURS
+    assert found[1, 30].tolist() == [6.0] * AHEAD_HOURS
+    assert found[2, 30].tolist() == [24.0] * AHEAD_HOURS
+
+
+def test_a_day_like_the_ones_before_is_foreseen() -> None:
+    found = forecasts(_daily(9))
+    begin, ahead = 8 * 24 + 3, np.arange(AHEAD_HOURS)
+    for number in range(len(SAME_HOUR)):
+        seen = found[len(LATELY_HOURS) + number, begin]
+        assert seen.tolist() == ((begin + ahead) % 24 + 1).tolist()
+
+
+def test_without_yesterday_the_last_hour_has_to_do() -> None:
+    found = forecasts(_daily(1))
+    # 19 hours ahead it is hour 0 again, which is known.
+    assert found[len(LATELY_HOURS), 5].tolist() == [5.0] * 19 + [1.0, 2.0, 3.0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), hour=st.integers(1, 60))
+def test_an_hour_is_foreseen_by_what_was_before_it_alone(seed: int, hour: int) -> None:
+    random = np.random.default_rng(seed)
+    one = random.random((61, 3))
+    one[random.random(one.shape) < 0.1] = np.nan
+    other = one.copy()
+    other[hour:] = random.random((61 - hour, 3))
+    np.testing.assert_array_equal(forecasts(one)[:, : hour + 1], forecasts(other)[:, : hour + 1])

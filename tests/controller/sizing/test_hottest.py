@@ -1,0 +1,117 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.sizing.buckets import CPU
+from nemutator_controller.sizing.hottest import LEAST_POINTS, PLACES, SEVERAL, HottestReplicas
+
+NOW = 1_700_000_000.0
+ROW = np.array([0], dtype=np.intp)
+
+
+def made(*, rows: int = 4, most: int = 100) -> HottestReplicas:
+    return HottestReplicas(CPU, rows=rows, most=most)
+
+
+def add(hottest: HottestReplicas, n: int, *samples: tuple[int, float], row: int = 0) -> None:
+    """The *samples* of replicas, of the quarter of a minute *n*."""
+    replicas, cores = zip(*samples, strict=True)
+    hottest.add(
+        np.full(len(samples), row, dtype=np.intp),
+        np.array(replicas, dtype=np.int64),
+        np.array(cores, dtype=np.float64),
+        np.full(len(samples), NOW + 15.0 * n),
+        weight=0.1,
+    )
+
+
+def p95(hottest: HottestReplicas, *, since: float = 0.0) -> float:
+    return float(hottest.percentile(0.95, ROW, since=since)[0])
+
+
+def test_a_single_replica_needs_no_place() -> None:
+    hottest = made()
+    for n in range(200):
+        add(hottest, n, (7, 0.5))
+    assert (len(hottest), p95(hottest)) == (0, 0.0)
+
+
+def test_the_busiest_has_a_place_however_many_came_before_it() -> None:
+    hottest = made()
+    for n in range(LEAST_POINTS + 1):
+        add(hottest, n, *((pod, 0.2) for pod in range(1, 30)), (30, 1.0))
+    assert len(hottest) == PLACES
+    assert p95(hottest) == pytest.approx(1.0, rel=0.051)
+
+
+def test_one_that_becomes_busy_later_takes_a_place_and_counts_once_it_is_known() -> None:
+    hottest = made()
+    for n in range(200):
+        add(hottest, n, (1, 0.2), (2, 0.2), (3, 0.2))
+    for n in range(200, 200 + LEAST_POINTS - 1):
+        add(hottest, n, (1, 0.2), (2, 0.2), (3, 2.0))
+    assert p95(hottest) < 0.3
+    add(hottest, 299, (3, 2.0))
+    assert p95(hottest) == pytest.approx(2.0, rel=0.051)
+
+
+def test_replicas_that_are_alike_do_not_push_each_other_out() -> None:
+    hottest, draws = made(), np.random.default_rng(3)
+    for n in range(LEAST_POINTS + 20):
+        add(hottest, n, *((pod, float(draws.uniform(0.2, 0.28))) for pod in range(1, 10)))
+    _, kept = hottest.kept(0)
+    assert {one.points for one in kept} == {LEAST_POINTS + 20}
+
+
+def test_one_that_was_not_seen_for_as_long_as_peaks_count_does_not_decide() -> None:
+    hottest = made()
+    for n in range(LEAST_POINTS + 1):
+        add(hottest, n, (1, 0.2), (2, 3.0))
+    assert p95(hottest, since=NOW) > 2.9
+    assert p95(hottest, since=NOW + 86_400) == 0.0
+
+
+def test_without_room_others_are_not_told_apart_and_room_comes_back() -> None:
+    hottest = made(most=2)
+    for row in range(2):
+        add(hottest, 0, (1, 0.2), (2, 0.2), row=row)
+        add(hottest, 1, (1, 0.2), (2, 0.2), row=row)
+    assert len(hottest) == 2
+    assert hottest.kept(1) == (SEVERAL, ())
+    hottest.clear(0)
+    add(hottest, 2, (1, 0.2), (2, 0.2), row=1)
+    assert len(hottest.kept(1)[1]) == 2
+
+
+def test_what_is_kept_goes_on_after_a_restart() -> None:
+    hottest, other = made(), made()
+    for n in range(LEAST_POINTS + 5):
+        add(hottest, n, (1, 0.2), (2, 1.0))
+    only, kept = hottest.kept(0)
+    other.restore(0, only, kept, reference_at=hottest.histograms.reference_at)
+    assert p95(other) == p95(hottest)
+    for one in (hottest, other):
+        add(one, 300, (2, 1.0), (3, 9.0))
+    assert [one.replica for one in other.kept(0)[1]] == [one.replica for one in hottest.kept(0)[1]]
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(1, 5), st.floats(0, 10)), min_size=1, max_size=6),
+        max_size=20,
+    )
+)
+def test_places_are_of_different_replicas_and_never_more_than_there_are(
+    spoken: Sequence[Sequence[tuple[int, float]]],
+) -> None:
+    hottest = made()
+    for n, samples in enumerate(spoken):
+        add(hottest, n, *samples)
+    only, kept = hottest.kept(0)
+    seen = {replica for samples in spoken for replica, _ in samples}
+    replicas = [one.replica for one in kept]
+    assert len(set(replicas)) == len(replicas) <= PLACES
+    assert set(replicas) <= seen
+    assert (only == SEVERAL) == (len(seen) > 1)

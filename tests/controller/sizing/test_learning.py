@@ -1,0 +1,97 @@
+from dataclasses import replace
+
+from nemutator_common import names
+from nemutator_common.wire import Batch, Envelope
+from nemutator_controller.ingest.consuming import ConsumedReports
+from nemutator_controller.ingest.series_owners import SeriesOwners
+from nemutator_controller.ingest.series_tables import SeriesTables
+from nemutator_controller.ingest.usage_points import NamedSeries, Series, points_of
+from nemutator_controller.sizing.keys import ByPath, replicas
+from nemutator_controller.sizing.learning import NOTHING_REQUESTED, UsageLearner
+from nemutator_controller.sizing.usages import SPARED_S, Usages
+
+from tests.controller.sizing.test_usages import NOW, summary
+from tests.fakes.batches import busy_report
+from tests.fakes.brain_stores import MemoryReports
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+
+def batch_of(seq: int, *paths: str, at: float = NOW) -> Batch:
+    summaries = tuple(replace(summary(at), path=path) for path in paths)
+    report = replace(busy_report(at), summaries=summaries)
+    return Batch("n1", "e1", (Envelope(seq, report),))
+
+
+class Bench:
+    def __init__(self, most: int = 10) -> None:
+        self.meter, self.usages, self.clock = MemoryMeter(), Usages(most=most), ManualClock(NOW)
+        process = fake_process(meter=self.meter, clock=self.clock)
+        owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
+        learner = UsageLearner(self.usages, owners, process)
+        self.hearing = ConsumedReports(
+            MemoryReports(), [learner], SeriesTables(most_nodes=9), process, most_nodes=10
+        )
+
+    def points(self) -> dict[str, int]:
+        return {one.key.owner: one.points for one in self.usages.seen(self.usages.keys(), now=NOW)}
+
+
+async def test_what_is_new_is_learned_and_a_repetition_is_not() -> None:
+    bench = Bench()
+    for _ in range(3):
+        assert (await bench.hearing.store(batch_of(1, "/s/a", "/s/b"), now=NOW)).seq == 1
+    await bench.hearing.store(batch_of(2, "/s/a"), now=NOW)
+    assert bench.points() == {"a": 2, "b": 1}
+    assert await bench.hearing.stored_up_to("n1", "e1") == 2
+    assert bench.meter.value(names.SUMMARIES_LEARNED) == 3
+    assert bench.meter.value(names.USAGES) == 2
+
+
+async def test_what_is_unsound_or_nobodys_is_counted_and_harms_nothing_else() -> None:
+    bench = Bench()
+    await bench.hearing.store(batch_of(1, "/s/a", at=NOW + 200), now=NOW)
+    await bench.hearing.store(batch_of(2, "/s/a", at=NOW + 1000), now=NOW)
+    await bench.hearing.store(batch_of(3, "/"), now=NOW)
+    assert bench.points() == {"a": 1}
+    assert bench.meter.value(names.SUMMARIES_DROPPED, reason="unsound") == 1
+    assert bench.meter.value(names.SUMMARIES_DROPPED, reason="unknown_owner") == 1
+
+
+async def test_who_makes_room_is_counted() -> None:
+    bench = Bench(most=1)
+    await bench.hearing.store(batch_of(1, "/s/a"), now=NOW)
+    await bench.hearing.store(batch_of(2, "/s/b"), now=NOW)
+    assert bench.points() == {"a": 1}
+    assert bench.meter.value(names.SUMMARIES_DROPPED, reason="no_room") == 1
+    await bench.clock.advance(SPARED_S)
+    await bench.hearing.store(batch_of(3, "/s/b"), now=NOW)
+    assert bench.meter.value(names.USAGES_DROPPED, reason="count") == 1
+    assert bench.points() == {"b": 1}
+
+
+class AsksForMemory:
+    """A `RequestedMemory` that remembers whom it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def of(self, series: Series) -> float:
+        self.asked.append(series.path)
+        return 2.0**30
+
+
+async def test_what_was_requested_is_asked_of_the_killed_alone() -> None:
+    bench, requested = Bench(), AsksForMemory()
+    owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
+    learner = UsageLearner(bench.usages, owners, fake_process(), requested)
+    fine, killed = replace(summary(), path="/s/a"), replace(summary(), path="/s/b", oom_kills=1)
+    report = replace(busy_report(NOW), summaries=(fine, killed))
+    learner.learn("n1", points_of(NamedSeries(), [Envelope(1, report)]), NOW)
+    assert requested.asked == ["/s/b"]
+    assert [one.memory_needed for one in bench.usages.seen(bench.usages.keys(), now=NOW)] == [
+        0,
+        int(2**30 * 1.2),
+    ]
+    assert NOTHING_REQUESTED.of(Series("/s/b", None, None, None)) == 0

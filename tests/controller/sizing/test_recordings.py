@@ -1,0 +1,100 @@
+import contextlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.sizing.recordings import (
+    Recording,
+    UnreadableRecordingError,
+    read_recording,
+)
+from nemutator_controller.sizing.strategies.known import Resource
+
+NOW = 2e9
+
+
+def _read(text: str, resource: Resource = "cpu") -> Recording:
+    return read_recording(text.encode(), resource, step_s=300, now=NOW)
+
+
+def test_points_are_put_together_in_steps() -> None:
+    found = _read(
+        "time,name,pod,cpu,memory\n"
+        "0,web,a,1,10\n150,web,a,3,50\n600,web,a,5,20\n300,web,b,7,30\n0,db,c,1,1\n"
+    )
+    assert [use.name for use in found.uses] == ["db", "web"]
+    np.testing.assert_array_equal(found.uses[1].pods, [[2.0, np.nan, 5.0], [np.nan, 7.0, np.nan]])
+
+
+def test_of_memory_the_most_in_a_step_counts() -> None:
+    found = _read("time,name,pod,memory\n0,web,a,10\n150,web,a,50\n", "memory")
+    assert found.uses[0].pods.tolist() == [[50.0]]
+
+
+def test_moments_may_be_written_for_people() -> None:
+    text = "name,pod,cpu,time\nweb,a,1,2026-01-31T12:00:00Z\nweb,a,2,2026-01-31T13:10:00+01:00\n"
+    np.testing.assert_array_equal(_read(text).uses[0].pods, [[1.0, np.nan, 2.0]])
+
+
+def test_what_is_no_use_is_left_out_and_counted() -> None:
+    found = _read(
+        "time,name,pod,cpu\n0,web,a,1\nx,web,a,1\n0,web,a,nan\n0,web,a,1e999\n0,web,a,-1\n"
+        "0,web\n2026-01-31T12:00:00,web,a,1\n0,web,a,\n\n0,web,a,1_0\n"
+    )
+    assert found.uses[0].pods.tolist() == [[1.0]]
+    assert found.dropped == {"unreadable": 6, "negative": 1}
+
+
+def test_an_answer_of_prometheus_is_read() -> None:
+    answer = {
+        "status": "success",
+        "data": {
+            "resultType": "matrix",
+            "result": [
+                {
+                    "metric": {
+                        "namespace": "shop",
+                        "pod": f"web-{pod}",
+                        "workload": "web",
+                        "container": "app",
+                    },
+                    "values": [[0, "1"], [300, pod], [600, "NaN"]],
+                }
+                for pod in ("2", "3")
+            ],
+        },
+    }
+    found = _read(json.dumps(answer))
+    assert [use.name for use in found.uses] == ["shop/web/app"]
+    assert found.uses[0].pods.tolist() == [[1.0, 2.0], [1.0, 3.0]]
+    assert found.dropped == {"not_finite": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "does not name time, name, pod, cpu"),
+        ("time,name,pod,memory\n", "does not name cpu"),
+        ('{"status":"error","errorType":"bad_data","error":"x"}', "bad_data: x"),
+        ("{", "truncated|malformed"),
+        ("time,name,pod,cpu\n0,web,a,1\n1e18,web,a,1\n", "too far apart"),
+        ('time,name,pod,cpu\n"' + "x" * 200_000 + "\n", "line"),
+    ],
+)
+def test_what_cannot_be_read_says_why(text: str, why: str) -> None:
+    with pytest.raises(UnreadableRecordingError, match=why):
+        _read(text)
+
+
+def test_other_bytes_than_text_are_refused() -> None:
+    with pytest.raises(UnreadableRecordingError, match="not UTF-8"):
+        read_recording(b"\xff\xfe\x00", "cpu", step_s=300, now=NOW)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    with contextlib.suppress(UnreadableRecordingError):
+        found = read_recording(b"time,name,pod,cpu\n" + content, "cpu", step_s=300, now=NOW)
+        assert all(np.nanmin(use.pods) >= 0 for use in found.uses)

@@ -1,0 +1,195 @@
+from dataclasses import replace
+from typing import Any
+
+from nemutator_common import names
+from nemutator_common.admission_snapshots import Tombstone
+from nemutator_controller.mutations.decisions import Edit
+from nemutator_controller.mutations.stamps import stamp_of
+from nemutator_controller.updating.records import ContainerAdvice, NotResizedError
+from nemutator_controller.updating.resizing import REFUSED_FIRST_S, UNPROVEN, RunningResizes
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+from tests.fakes.sized_pods import (
+    Json,
+    MemoryAdvice,
+    MemorySizedPods,
+    MemorySizingJournal,
+    MemorySizings,
+    Replicas,
+    firm,
+    pod_document,
+)
+
+CPU = "containers[name=app].resources.requests.cpu"
+WANTED = firm(cpu="150m", memory="100M")
+
+
+class Resizes:
+    def __init__(
+        self, *pods: Json, advice: ContainerAdvice = WANTED, per_minute: float = 600, **spec: Any
+    ) -> None:
+        self.clock, self.meter = ManualClock(), MemoryMeter()
+        self.pods = MemorySizedPods(*(pods or (small(),)))
+        self.pods.created_at = self.clock.now() - 86_400
+        self.journal, self.replicas = MemorySizingJournal(), Replicas()
+        self.advice = MemoryAdvice(app=replace(advice, last_at=self.clock.now()))
+        ids = iter(range(1_000))
+        self.engine = RunningResizes(
+            self.pods,
+            MemorySizings(p={"mode": "InPlace", **spec}),
+            self.advice,
+            self.journal,
+            self.replicas,
+            process=fake_process(clock=self.clock, meter=self.meter),
+            fresh=lambda: f"d{next(ids)}",
+            per_minute=per_minute,
+        )
+        self.engine._room = per_minute
+
+    def states(self) -> list[str]:
+        return [each.state for each in self.engine.progress["p"].pods]
+
+    def why(self) -> str:
+        return self.engine.progress["p"].pods[0].why
+
+    def counted(self, result: str) -> float:
+        return self.meter.value(names.RESIZES, result=result)
+
+
+def small(name: str = "web-1") -> Json:
+    return pod_document(name, requests={"cpu": "100m", "memory": "100M"})
+
+
+async def test_a_pod_is_resized_once_with_a_record_and_a_stamp() -> None:
+    one = Resizes()
+    await one.engine.check()
+    assert one.pods.requests() == {"cpu": "150m", "memory": "100M"}
+    [decision] = one.journal.decisions
+    assert (decision.operation, decision.subject.owner_name) == ("RESIZE", "web")
+    assert [(each.path, each.before, each.after) for each in decision.edits] == [
+        (CPU, ("100m",), ("150m",))
+    ]
+    stamp = stamp_of(one.pods.documents["u-web-1"], "Pod")
+    assert stamp is not None
+    assert stamp.id == "d0"
+    assert (one.states(), one.counted("given")) == (["given"], 1)
+    assert "`nemutator rollback d0`" in one.pods.notes[0]
+    await one.engine.check()
+    assert len(one.journal.decisions) == 1
+    assert one.states() == ["fits"]
+
+
+async def test_off_shows_and_changes_nothing() -> None:
+    one = Resizes(mode="Off")
+    await one.engine.check()
+    assert (one.states(), one.journal.decisions) == (["due"], [])
+    assert one.why() == "app requests.cpu 100m → 150m"
+
+
+async def test_nothing_is_changed_while_admission_is_not_heard() -> None:
+    one = Resizes()
+    one.replicas.alive = False
+    await one.engine.check()
+    assert (one.states(), one.why(), one.journal.decisions) == (["waits"], UNPROVEN, [])
+    assert one.meter.value(names.RESIZES_PAUSED) == 1
+
+
+async def test_pods_of_one_workload_go_one_after_another() -> None:
+    one = Resizes(small("web-1"), small("web-2"))
+    await one.engine.check()
+    assert sorted(one.states()) == ["given", "waits"]
+    one.pods.states["u-web-1"] = "Deferred"
+    await one.engine.check()
+    assert sorted(one.states()) == ["fits", "waits"]
+    del one.pods.states["u-web-1"]
+    await one.engine.check()
+    assert one.pods.requests("web-2")["cpu"] == "150m"
+
+
+async def test_the_budget_of_all_holds() -> None:
+    one = Resizes(small("web-1"), small("web-2"), per_minute=1, podsAtOnce=9)
+    await one.engine.check()
+    assert sorted(one.states()) == ["given", "waits"]
+
+
+async def test_what_the_server_refuses_is_told_and_tried_again_later() -> None:
+    one = Resizes()
+    one.pods.refusal = NotResizedError("exceeded quota", again=False)
+    await one.engine.check()
+    assert (one.states(), one.journal.decisions, one.counted("refused")) == (["waits"], [], 1)
+    assert one.pods.notes == ["not resized: exceeded quota"]
+    one.pods.refusal = None
+    await one.engine.check()
+    assert one.why() == "the last change was refused: exceeded quota"
+    await one.clock.advance(REFUSED_FIRST_S)
+    one.advice.containers = {"app": replace(WANTED, last_at=one.clock.now())}
+    await one.engine.check()
+    assert one.states() == ["given"]
+
+
+async def test_a_stamp_goes_again_when_the_change_was_refused_after_it() -> None:
+    one = Resizes()
+    one.pods.late_refusal = NotResizedError("node is gone", again=True)
+    await one.engine.check()
+    assert stamp_of(one.pods.documents["u-web-1"], "Pod") is None
+    assert one.pods.requests()["cpu"] == "100m"
+    assert one.counted("unreachable") == 1
+
+
+async def test_kubelet_may_write_in_between() -> None:
+    one = Resizes()
+    one.pods.races = 2
+    await one.engine.check()
+    assert (one.states(), one.pods.requests()["cpu"]) == (["given"], "150m")
+
+
+async def test_what_somebody_else_sets_back_stays_and_is_told_once() -> None:
+    one = Resizes()
+    await one.engine.check()
+    one.pods.write("web-1", Edit(path=CPU, before=("150m",), after=("100m",), verb="x", policy=""))
+    for _ in range(3):
+        await one.clock.advance(7_200)
+        one.advice.containers = {"app": replace(WANTED, last_at=one.clock.now())}
+        await one.engine.check()
+    assert one.pods.requests()["cpu"] == "100m"
+    assert one.counted("foreign") == 1
+    assert len([each for each in one.pods.notes if "somebody else" in each]) == 1
+
+
+async def test_what_kubelet_cannot_make_is_told_once() -> None:
+    one = Resizes()
+    await one.engine.check()
+    one.pods.states["u-web-1"] = "Infeasible"
+    await one.engine.check()
+    await one.engine.check()
+    assert one.counted("infeasible") == 1
+    assert one.states() == ["left"]
+
+
+async def test_what_was_taken_back_is_not_given_again() -> None:
+    one = Resizes()
+    one.journal.buried.append(Tombstone("shop", "Deployment", "web", CPU))
+    await one.engine.check()
+    assert (one.states(), one.journal.decisions) == (["left"], [])
+
+
+async def test_out_of_its_time_a_policy_waits() -> None:
+    # The clock of tests stands on one day.
+    days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    one = Resizes(when={"windows": [{"days": days, "from": "00:00", "to": "00:01"}]})
+    await one.engine.check()
+    assert one.why() == "it is not the policy's time"
+
+
+async def test_a_pod_that_was_changed_before_this_brain_began_counts_as_changed_then() -> None:
+    one = Resizes()
+    await one.engine.check()
+    other = Resizes()
+    other.pods = one.pods
+    other.engine.pods = one.pods
+    other.engine._began_at = other.clock.now()
+    other.advice.containers = {"app": firm(last_at=other.clock.now(), cpu="300m")}
+    await other.engine.check()
+    assert "it was changed less than" in other.why()

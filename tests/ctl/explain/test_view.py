@@ -1,0 +1,54 @@
+from typing import Any
+
+from nemutator_ctl.explain.view import chosen, decode, view
+
+
+def item(**changed: Any) -> dict[str, Any]:
+    return {
+        "namespace": "shop",
+        "owner_kind": "Deployment",
+        "owner": "cart",
+        "container": "app",
+        "strategy": "nemutator",
+        "state": "firm",
+        "reason": "no limit of memory before a day: 2 h of data",
+        "points": 480,
+        "span_s": 7_200.0,
+        "use": {"cpu_p50": 0.05, "cpu_p95": 0.2, "memory_p95": 1, "memory_max": 2 << 20},
+        "requests_now": {"cpu": "500m", "memory": None},
+        "requests": {"cpu": "200m", "memory": "230M"},
+        "limits": {"cpu": None, "memory": None},
+        "lower": {"cpu": "50m", "memory": "200M"},
+        "upper": {"cpu": "2600m", "memory": "990M"},
+        **changed,
+    }
+
+
+def test_it_tells_what_was_seen_and_what_follows_from_it() -> None:
+    assert view(decode({"items": [item()]})).splitlines() == [
+        "shop Deployment/cart app: firm, by the strategy nemutator",
+        "  seen      480 points over 2.0 h",
+        "  CPU       half of the time up to 50m; the busiest replica's percentile 200m",
+        "            requests 500m, recommended 200m, may stay between 50m and 2600m",
+        "  memory    largest peak 2Mi",
+        "            requests nothing, recommended 230M, may stay between 200M and 990M",
+        "  limits    CPU none, memory none",
+        "  because   no limit of memory before a day: 2 h of data",
+    ]
+
+
+def test_a_workload_is_found_by_its_name_with_or_without_its_kind() -> None:
+    rows = decode({"items": [item(), item(container="side"), item(owner="web")]})
+    assert len(chosen(rows, "cart", None)) == 2
+    assert len(chosen(rows, "Deployment/cart", "side")) == 1
+    assert chosen(rows, "StatefulSet/cart", None) == []
+
+
+def test_kills_stops_and_a_missing_amount_are_said() -> None:
+    use = item()["use"] | {"kills": 3, "throttled": 0.2}
+    nothing = {"cpu": None, "memory": None}
+    text = view(decode({"items": [item(use=use, requests=nothing, owner="\x1b[2J")]}))
+    assert "killed 3 times" in text
+    assert "stopped at its limit in 20% of the time" in text
+    assert text.count("no amount is recommended") == 2
+    assert "\x1b" not in text

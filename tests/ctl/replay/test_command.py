@@ -1,0 +1,64 @@
+import json
+from pathlib import Path
+
+import pytest
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_ctl.replay.command import main
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> str:
+    rows = ["time,name,pod,cpu,memory"]
+    for step in range(12 * 24 * 3):
+        busy = 2.0 if step // 12 % 24 > 11 else 0.2
+        rows.append(f"{step * 300},shop/web,web-1,{busy},{200e6 + step}")
+    file = tmp_path / "use.csv"
+    file.write_text("\n".join(rows) + "\n0,shop/web,web-1,-4,1\n")
+    return str(file)
+
+
+def test_strategies_are_shown_side_by_side(
+    recorded: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([recorded, "--strategy", "nemutator,krr,seed"]) == ExitCode.OK
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == (
+        "cpu of 1 containers, 3 days in all; missed: the share of use above the request"
+    )
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [
+        "STRATEGY",
+        "nemutator",
+        "krr",
+        "seed",
+    ]
+    assert "points left out: 1 negative" in err
+
+
+def test_the_document_has_the_same(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([recorded, "--resource", "memory", "--strategy", "krr", "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["comparedAt"] == 0.03
+    (item,) = document["items"]
+    assert item["own"]["strategy"] == "krr"
+    assert item["own"]["cost"] == pytest.approx(1.15, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "argv", [["--strategy", "best"], ["--step", "7"], ["--step", "0"], ["--resource", "disk"]]
+)
+def test_what_there_is_not_is_refused(argv: list[str], recorded: str) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([recorded, *argv])
+    assert end.value.code == ExitCode.USAGE
+
+
+def test_a_file_without_two_hours_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "use.csv"
+    file.write_text("time,name,pod,cpu\n0,web,a,1\n")
+    with pytest.raises(OperatorError, match="not two hours of cpu"):
+        main([str(file)])
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OperatorError, match="No such file"):
+        main([str(tmp_path / "none.csv")])

@@ -1,0 +1,281 @@
+"""Nodes, workloads, flows and a workload's history, in front of a brain that answers what a test wants."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.e2e.accessibility import SCHEMES, complaints
+from tests.e2e.browsing import Watch
+from tests.fakes.console_brain import ORIGIN, FakeBrain
+from tests.fakes.console_inventory import (
+    ROWS,
+    cluster_node,
+    flow,
+    flow_end,
+    history,
+    row,
+    used,
+    workload_item,
+)
+from tests.fakes.console_lists import advice
+
+NODES, WORKLOADS, FLOWS = "/api/v1/nodes", "/api/v1/workloads", "/api/v1/flows"
+HISTORY = "/api/v1/workloads/shop/Deployment/api/history"
+EVIL = '<img src=x onerror=alert(1)>\u202eevil"'
+
+
+@pytest.fixture
+def brain(context: BrowserContext) -> FakeBrain:
+    brain = FakeBrain()
+    brain.serve(context)
+    return brain
+
+
+@pytest.fixture
+def known(brain: FakeBrain) -> FakeBrain:
+    """A workload with two containers, of which one is advised on."""
+    brain.lists[ROWS] = [row(), row("proxy")]
+    brain.documents[HISTORY] = history()
+    brain.lists["/api/v1/advice"] = [advice(requests_now={"cpu": "250m", "memory": str(1 << 30)})]
+    brain.lists[WORKLOADS] = [workload_item()]
+    return brain
+
+
+def shown(page: Page, view: str) -> Locator:
+    page.goto(f"{ORIGIN}/#{view}")
+    expect(page.locator(f'#views a[href="#{view}"]')).to_have_attribute("aria-current", "page")
+    return page.locator("#list-rows tr")
+
+
+def test_a_node_has_three_lines_of_each_resource(page: Page, brain: FakeBrain) -> None:
+    brain.documents[NODES] = {
+        "items": [
+            cluster_node(),
+            cluster_node(name="worker-2", ready=False, sums=None, seen_at=None, used=used()),
+        ],
+        "remaining": 3,
+    }
+    rows = shown(page, "capacity")
+    cells = rows.nth(0).locator("td")
+    expect(cells.nth(1)).to_have_text("ready")
+    expect(cells.nth(2)).to_have_text(
+        re.compile("used 0.500 cores \\(13 %\\)\\s*requested 3.000 cores\\s*of 4.000 cores")
+    )
+    widths = [
+        cells.nth(3).locator(f".{what}").get_attribute("width")
+        for what in ("whole", "requested", "used")
+    ]
+    assert widths == ["100.0", "50.0", "25.0"]
+    expect(cells.nth(4)).to_have_text("12 of 110, 1 pending")
+    expect(cells.nth(5)).to_have_text("12 % disk")
+    expect(rows.nth(1).locator("td").nth(1)).to_have_text("not ready, no agent has reported")
+    expect(rows.nth(1).locator("td").nth(2)).to_contain_text("used —")
+    expect(page.locator("#list-about")).to_contain_text("3 nodes more: nemutator nodes finds them.")
+    expect(rows.nth(0).locator("a")).to_have_attribute("href", "#topology/worker-1")
+
+
+def test_a_workload_says_what_it_asks_for_uses_and_suffers(page: Page, brain: FakeBrain) -> None:
+    brain.lists[WORKLOADS] = [
+        workload_item(),
+        workload_item(
+            name="ssh.service",
+            kind="unit",
+            processes=1,
+            restarts=0,
+            oom_ended=0,
+            throttled=None,
+            requests=used(),
+            network={"received": None, "sent": None},
+        ),
+        workload_item(kind="group", requests=used(0.0, 0)),
+    ]
+    rows = shown(page, "workloads")
+    cells = rows.nth(0).locator("td")
+    expect(cells.nth(0)).to_have_text("shop/api")
+    expect(cells.nth(1)).to_have_text("2 of 3 ready, 1 pending, 1 without a node")
+    expect(cells.nth(2)).to_have_text(re.compile("3.000 cores\\s*3.0 GiB"))
+    expect(cells.nth(3)).to_have_text(re.compile("— cores\\s*6.0 GiB"))
+    expect(cells.nth(6)).to_have_text("—")
+    expect(cells.nth(9)).to_have_text(
+        "2 containers ended for memory, 4 restarts, throttled in 25 % of periods"
+    )
+    expect(cells.nth(9)).to_have_attribute("data-grade", "suffer")
+    other = rows.nth(1).locator("td")
+    expect(other.nth(1)).to_have_text("1 process")
+    expect(other.nth(9)).to_have_text("none")
+    expect(rows.nth(2).locator("td").nth(2)).to_have_text("none")
+    expect(rows.nth(2).locator("a")).to_have_count(0)
+    expect(rows.nth(0).locator("a")).to_have_attribute("href", "#history/shop/Deployment/api")
+
+
+def test_a_flow_goes_from_who_connects_to_who_listens(page: Page, brain: FakeBrain) -> None:
+    brain.lists[FLOWS] = [flow(), flow(direction="in", peer=flow_end("Address", "192.0.2.7"))]
+    rows = shown(page, "flows")
+    texts = [rows.nth(0).locator("td").nth(place) for place in range(6)]
+    for cell, said in zip(
+        texts, ["shop/api-0", "data/db", "5432/tcp", "100 B/s", "4.0 KiB/s", "7"], strict=True
+    ):
+        expect(cell).to_have_text(said)
+    expect(texts[0]).to_have_attribute("title", "Deployment api, 10.0.0.9")
+    incoming = rows.nth(1).locator("td")
+    expect(incoming.nth(0)).to_have_text("192.0.2.7")
+    expect(incoming.nth(1)).to_have_text("shop/api-0")
+    expect(incoming.nth(3)).to_have_text("4.0 KiB/s")
+
+
+@pytest.mark.parametrize("view", ["workloads", "flows"])
+def test_an_empty_list_says_what_to_do(page: Page, brain: FakeBrain, view: str) -> None:
+    shown(page, view)
+    expect(page.locator("#list-empty")).to_have_text(re.compile("agents|Agents"))
+
+
+def test_a_workload_leads_to_its_history(page: Page, known: FakeBrain) -> None:
+    shown(page, "workloads").nth(0).get_by_role("link", name="history").click()
+    expect(page.locator("#row-title")).to_have_text("shop/api")
+    expect(page.locator('#views a[href="#workloads"]')).to_have_attribute("aria-current", "page")
+    plots = page.locator("#row-plots article")
+    expect(plots.locator("h2")).to_have_text(["CPU", "Memory"])
+    cpu = plots.nth(0)
+    expect(cpu.locator(".caption").last).to_contain_text("one pod requests 0.250 cores")
+    for drawn in ("mean", "range", "most", "request", "usual"):
+        expect(cpu.locator(f"path.{drawn}")).to_have_attribute("d", re.compile("^M"))
+    # Two containers share the workload's limit: whose it is cannot be told.
+    expect(cpu.locator("path.limit")).to_have_attribute("d", "")
+    # A step of which nothing is known is a gap in the line.
+    assert (cpu.locator("path.mean").get_attribute("d") or "").count("M") == 2
+    expect(page.locator("#row-about")).to_have_text("6 min in steps of 60 s")
+    expect(page.locator("#row-json")).to_have_attribute(
+        "href", f"{HISTORY}?container=app&from=-3600"
+    )
+
+
+def test_a_plot_is_read_by_keyboard(page: Page, known: FakeBrain) -> None:
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    slider = page.get_by_role("slider", name="moment of CPU")
+    said = page.locator("#row-plots article").first.locator(".moment")
+    expect(said).to_contain_text(
+        ": 0.200 cores of 0.500 cores requested, one pod at most 0.200 cores, usually 0.200 cores to 0.500 cores"
+    )
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text(": 0.400 cores of")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(said).to_contain_text("nothing is known of this moment")
+
+
+def test_spans_and_containers_are_places_of_their_own(page: Page, known: FakeBrain) -> None:
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    spans, containers = page.locator("#row-spans a"), page.locator("#row-containers a")
+    expect(spans).to_have_text(["1h", "6h", "1d", "1w", "3w"])
+    expect(spans.nth(0)).to_have_attribute("aria-current", "true")
+    expect(containers).to_have_text(["app", "proxy"])
+    containers.nth(1).click()
+    expect(containers.nth(1)).to_have_attribute("aria-current", "true")
+    spans.nth(2).click()
+    expect(spans.nth(2)).to_have_attribute("aria-current", "true")
+    expect(page.locator("#row-json")).to_have_attribute(
+        "href", f"{HISTORY}?container=proxy&from=-86400"
+    )
+    # Nobody advises on this container: nothing is drawn of what it requests.
+    expect(page.locator("path.request").first).to_have_attribute("d", "")
+
+
+def test_the_limit_of_an_only_container_is_drawn(page: Page, known: FakeBrain) -> None:
+    known.lists[ROWS] = [row()]
+    known.lists[WORKLOADS] = [workload_item(limits=used(3.0, 6 << 30))]
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api/app/1h")
+    expect(page.locator("#row-containers")).to_be_hidden()
+    cpu = page.locator("#row-plots article").first
+    expect(cpu.locator("path.limit")).to_have_attribute("d", re.compile("^M"))
+    expect(cpu.locator(".caption").last).to_contain_text("its limit is 1.000 cores")
+    known.lists[WORKLOADS] = [workload_item(limits=used(300.0, 6 << 30))]
+    page.reload()
+    expect(cpu.locator(".caption").last).to_contain_text("100.000 cores, above this plot")
+    expect(cpu.locator("path.limit")).to_have_attribute("d", "")
+
+
+def test_who_may_not_see_advice_still_sees_use(page: Page, known: FakeBrain) -> None:
+    known.refused |= {"/api/v1/advice", WORKLOADS}
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-plots article")).to_have_count(2)
+    expect(page.locator("#banner")).to_be_hidden()
+
+
+def test_what_has_no_history_says_so(page: Page, known: FakeBrain) -> None:
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-plots article")).to_have_count(2)
+    known.lists[ROWS] = []
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/other")
+    expect(page.locator("#row-empty")).to_contain_text("Nothing is known of this workload")
+    expect(page.locator("#row-plots article")).to_have_count(0)
+    known.lists[ROWS] = [row()]
+    known.documents[HISTORY] = history(figures={}, window={}, week=None)
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-empty")).to_contain_text("Nothing was reported of this time")
+
+
+def test_hostile_names_are_text(page: Page, known: FakeBrain) -> None:
+    watch = Watch(page)
+    known.lists[WORKLOADS] = [workload_item(namespace=EVIL, name="../../%2e", kind=EVIL)]
+    known.lists[FLOWS] = [flow(peer=flow_end(EVIL, EVIL, namespace=EVIL))]
+    known.documents[NODES] = {"items": [cluster_node(name=EVIL)]}
+    for view in ("workloads", "flows", "capacity"):
+        expect(shown(page, view)).to_have_count(1)
+        expect(page.locator("#list-rows")).to_contain_text("\\u{202e}evil")
+    known.lists[ROWS] = [row(EVIL, owner_kind=EVIL), row("b", owner_kind=EVIL)]
+    evil = quote(EVIL, safe="!'()*")
+    known.documents[f"/api/v1/workloads/{evil}/{evil}/..%2F..%2F%252e/history"] = history()
+    shown(page, "workloads").get_by_role("link", name="history").click()
+    expect(page.locator("#row-title")).to_contain_text("\\u{202e}evil")
+    expect(page.locator("#row-containers a").first).to_contain_text("\\u{202e}evil")
+    assert watch.complaints == []
+    assert watch.origins <= {ORIGIN}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_everybody_can_use_it(page: Page, known: FakeBrain, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    known.documents[NODES] = {"items": [cluster_node(), cluster_node(name="w2", ready=False)]}
+    known.lists[FLOWS] = [flow()]
+    for view in ("capacity", "workloads", "flows"):
+        expect(shown(page, view).first).to_be_visible()
+        assert complaints(page) == []
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-plots article")).to_have_count(2)
+    assert complaints(page) == []
+
+
+def test_it_fits_a_narrow_window(page: Page, known: FakeBrain) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-plots article")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    expect(shown(page, "workloads").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_machine_shows_its_disks_and_interfaces(page: Page, brain: FakeBrain) -> None:
+    page.goto(ORIGIN)
+    rows = page.locator("#equipment-rows tr")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_have_text("/ext4 on /dev/sda136.0 GiB of 40.0 GiB (90 %)")
+    expect(rows.nth(0)).to_have_attribute("data-grade", "notice")
+    expect(rows.nth(1)).to_have_text("eth0network, up, 1000 Mbit/s2.0 KiB/s in, 0 B/s out")
+    expect(rows.nth(2)).to_have_text("core 0temperature51 °C")
+    machine = brain.node["machine"]
+    machine["interfaces"][0] |= {"name": EVIL, "is_up": False, "megabits": None}
+    machine["interfaces"][0]["traffic"]["drops"] = 3.0
+    machine["file_systems"][0]["used_bytes"] = 40 << 30
+    page.reload()
+    expect(rows.nth(0)).to_have_attribute("data-grade", "suffer")
+    expect(rows.nth(1)).to_contain_text("\\u{202e}evil")
+    expect(rows.nth(1)).to_contain_text("network, down")
+    expect(rows.nth(1)).to_contain_text("3.0 dropped or broken packets/s")
+    brain.nodes[0]["machine"] |= {"file_systems": [], "interfaces": [], "temperatures": []}
+    page.reload()
+    expect(page.locator("#machine-name")).to_be_visible()
+    expect(page.locator("#equipment")).to_be_hidden()

@@ -1,0 +1,43 @@
+"""What history needs from others, in memory."""
+
+from collections.abc import Sequence
+
+from nemutator_controller.history.slices import PART, Level, SavedRow, Slice, SliceName
+
+from tests.fakes.brain_stores import Failing
+
+
+class MemoryUsageHistory(Failing):
+    """A `UsageHistoryStore`."""
+
+    def __init__(self) -> None:
+        self.kept_rows: dict[int, SavedRow] = {}
+        self.kept: dict[SliceName, Slice] = {}
+        self.steps: list[int] = []
+        """Slices of each save."""
+
+    async def rows(self) -> Sequence[SavedRow]:
+        self._work()
+        return list(self.kept_rows.values())
+
+    async def slices(self, level: Level, part: int) -> Sequence[Slice]:
+        self._work()
+        return [
+            one for one in self.kept.values() if (one.name.level, one.name.part) == (level, part)
+        ]
+
+    async def save(
+        self, rows: Sequence[SavedRow], gone: Sequence[int], slices: Sequence[Slice]
+    ) -> None:
+        self._work()
+        self.steps.append(len(slices))
+        for number in gone:
+            self.kept_rows.pop(number, None)
+        self.kept_rows |= {one.number: one for one in rows}
+        self.kept |= {one.name: one for one in slices}
+
+    async def drop_beyond(self, rows: int) -> None:
+        self._work()
+        self.kept_rows = {number: one for number, one in self.kept_rows.items() if number < rows}
+        parts = -(-rows // PART)
+        self.kept = {name: one for name, one in self.kept.items() if name.part < parts}
