@@ -100,14 +100,15 @@ async def test_weeks_are_answered_and_shown(tmp_path: Path) -> None:
             recent = await asked(brain, f"{UNIT}?from=-3600")
     known = [value for value in document["figures"]["cpu_cores"]["mean"] if value is not None]
     assert document["step_s"] == 3600
-    assert known == [20.0, 10.0, 2.0, 0.25]
+    # What came just now lies in one hour, or in two when the hour is young.
+    assert (known[:3], set(known[3:])) == ([20.0, 10.0, 2.0], {0.25})
     assert document["window"]["cpu_cores"]["high"] == 20.0
     assert document["older"]["samples"] > 0
     assert shown.code == ExitCode.OK, shown.stderr
     assert "20.000" in shown.stdout
     assert "503" in failing["older"]["missing"]
     known = [value for value in failing["figures"]["cpu_cores"]["mean"] if value is not None]
-    assert known == [0.25]
+    assert set(known) == {0.25}
     assert recent["older"] is None
 
 

@@ -89,13 +89,12 @@ def test_after_a_kill_all_starts_again_and_nothing_is_left(
         made.kube(), made.vault(), made.debian("node")
     manifest = tmp_path / "web.json"
     manifest.write_text(json.dumps(replicated("web", "default", 2)))
-    others = set(leftovers.live_runs())
     with opened() as shell:
         assert "Initialized true" in " ".join(" ".join(shell.type("vault status")).split())
         shell.type(f"kubectl apply --filename={manifest}")
         available = "kubectl wait deployment/web --for=condition=Available --timeout=60s"
         assert shell.type(available) == ["deployment.apps/web condition met"]
-        (run,) = set(leftovers.live_runs()) - others
+        run = leftovers.run_held_by(shell.process.pid)
         shell.process.kill()
         shell.process.wait()
     pods = set(leftovers.members(leftovers.cgroups(run.name)))

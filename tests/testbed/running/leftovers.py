@@ -20,6 +20,7 @@ from tests.testbed.running import bridges
 from tests.testbed.running.waiting import NotInTimeError, until
 
 MARK = "NEMUTATOR_TESTBED_RUN"
+RUNS = "NEMUTATOR_TESTBED_RUNS"
 LOCK = "lock"
 CGROUPS = Path("/sys/fs/cgroup")
 ID = re.compile(r"[0-9a-f]{6}")
@@ -41,8 +42,11 @@ def cgroup_of(run_id: str) -> str:
 
 
 def runs_directory() -> Path:
-    """Where this user's runs are: a short path, because sockets lie below it."""
-    directory = Path("/tmp") / f"nemutator-testbed-{os.geteuid()}"
+    """Where this user's runs are: a short path, because sockets lie below it.
+
+    Every run cleans what dead ones have left there, so who looks at a dead one has a folder apart.
+    """
+    directory = Path(os.environ.get(RUNS) or f"/tmp/nemutator-testbed-{os.geteuid()}")
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o711)
         directory.chmod(0o711)
@@ -57,6 +61,12 @@ def dead_runs() -> Iterator[Path]:
     for directory in sorted(runs_directory().iterdir()):
         if ID.fullmatch(directory.name) and not _is_alive(directory):
             yield directory
+
+
+def run_held_by(pid: int) -> Path:
+    """The one live run that this process keeps."""
+    (run,) = (run for run in live_runs() if (run / LOCK).read_text() == str(pid))
+    return run
 
 
 def live_runs() -> Iterator[Path]:

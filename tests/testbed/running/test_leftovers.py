@@ -37,6 +37,12 @@ def line(target: str) -> str:
     return f"36 35 98:0 / {target} rw,noatime shared:1 - ext4 /dev/root rw"
 
 
+@pytest.fixture(autouse=True)
+def runs_apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests beside this one begin runs, too, and would clean the dead one that it looks at."""
+    monkeypatch.setenv(leftovers.RUNS, str(tmp_path_factory.mktemp("runs")))
+
+
 @pytest.fixture
 def somebodys() -> Iterator[tuple["subprocess.Popen[str]", Path, int]]:
     """Another process with a run of its own: its directory and its daemon."""
