@@ -26,7 +26,7 @@ run: venv-run ## start everything on this machine; ARGS="--data-dir …"
 # The whole suite on two CPUs or more; what ARGS picks out is faster without workers.
 .PHONY: test
 test: venv-dev ## fast tests: no root, no network; up to 4 minutes
-	@$(PYTEST) $(if $(ARGS),,--numprocesses=auto --maxprocesses=4)
+	@scripts/tested test $(PYTEST) $(if $(ARGS),,--numprocesses=auto --maxprocesses=4)
 
 CHECKS := check-style check-types check-imports check-c check-house
 
@@ -66,12 +66,12 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 LONGEST := --durations=15 --durations-min=5
 .PHONY: $(E2E)
 e2e-cluster:
-	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS $(PYTEST) -m e2e $(LONGEST) $(CLUSTER)
+	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(CLUSTER)
 e2e-beside:
-	@echo '— the page, and the other machine'; env -u MAKEFLAGS $(PYTEST) -m e2e $(LONGEST) $(BESIDE)
+	@echo '— the page, and the other machine'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(BESIDE)
 e2e-programs:
 	@echo '— programs and kernel of this machine'; \
-	    env -u MAKEFLAGS $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(CLUSTER) $(BESIDE))
+	    env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(CLUSTER) $(BESIDE))
 
 .PHONY: drill
 drill: venv-dev ## fuzz, other Pythons, and faults (these alone: FAULTS="--seed 11"); never in CI
