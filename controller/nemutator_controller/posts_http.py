@@ -11,8 +11,11 @@ from nemutator_common.secret import MASK, Secret
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import LinkUnavailableError
 
+from nemutator_controller.http_accounts import NOBODY, HttpAccount
+
 LONGEST_ANSWER = 16 << 10
 LONGEST_WHY = 200
+UNAUTHORISED = (401, 403)
 
 
 class NotTakenError(Exception):
@@ -31,16 +34,16 @@ async def post(
     body: bytes,
     headers: Mapping[str, str],
     *,
-    secrets: Iterable[Secret] = (),
+    account: HttpAccount = NOBODY,
     ca: RereadFile | None = None,
     certificate: tuple[Path, Path] | None = None,
 ) -> None:
-    """Post *body*; raises `NotTakenError`, in which none of *secrets* stands.
+    """Post *body*; raises `NotTakenError`, in which no secret of *account* stands.
 
     *ca* is who signs their certificate, where the machine's own authorities do not; *certificate* is ours and
     its key, for those who ask for one. There is no deadline: it is the caller's.
     """
-    await _exchange(url, body, headers, secrets, ca, certificate, longest=None)
+    await _exchange(url, body, headers, account, ca, certificate, longest=None)
 
 
 async def ask(
@@ -49,25 +52,29 @@ async def ask(
     headers: Mapping[str, str],
     *,
     longest: int,
-    secrets: Iterable[Secret] = (),
+    account: HttpAccount = NOBODY,
     ca: RereadFile | None = None,
     certificate: tuple[Path, Path] | None = None,
 ) -> bytes:
     """The same, and the body of the answer: as it was sent, and up to *longest* bytes."""
-    return await _exchange(url, body, headers, secrets, ca, certificate, longest=longest)
+    return await _exchange(url, body, headers, account, ca, certificate, longest=longest)
 
 
 async def _exchange(
     url: str,
     body: bytes,
     headers: Mapping[str, str],
-    secrets: Iterable[Secret],
+    account: HttpAccount,
     ca: RereadFile | None,
     certificate: tuple[Path, Path] | None,
     *,
     longest: int | None,
 ) -> bytes:
     context = _context(ca, certificate)
+    try:
+        proof = account.proof()
+    except LinkUnavailableError as error:
+        raise NotTakenError(str(error)) from error
     try:
         async with (
             # A few in a minute: a connection for each costs less than one that is kept for hours, and
@@ -81,7 +88,7 @@ async def _exchange(
             session.post(
                 url,
                 data=io.BytesIO(body),
-                headers={"User-Agent": names.PREFIX, **headers},
+                headers={"User-Agent": names.PREFIX, **headers, **proof.headers},
                 ssl=context or True,
                 # A redirect would send our secrets to somebody else.
                 allow_redirects=False,
@@ -90,8 +97,10 @@ async def _exchange(
         ):
             if response.status // 100 == 2:
                 return b"" if longest is None else await _whole(url, response, longest)
+            if response.status in UNAUTHORISED:
+                account.was_refused()
             raise NotTakenError(
-                f"{url} answers {response.status}: {await _said(response, secrets)}",
+                f"{url} answers {response.status}: {await _said(response, proof.secrets)}",
                 status=response.status,
                 retry_after=response.headers.get("Retry-After", ""),
             )

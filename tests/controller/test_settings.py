@@ -1,33 +1,8 @@
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_common.settings import resolve
-from nemutator_controller.settings import (
-    BrainSettings,
-    dns_label,
-    header,
-    host_names,
-    is_private,
-    listening,
-    loopback,
-    web_address,
-)
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:8420", "127.1.2.3:0", "[::1]:8420"])
-def test_the_console_may_listen_on_loopback(address: str) -> None:
-    assert loopback(address) is None
-
-
-@pytest.mark.parametrize(
-    "address", ["0.0.0.0:8420", "[::]:8420", "10.0.0.1:80", "localhost:1", "unix:/x", "", "8420"]
-)
-def test_the_console_may_not_listen_elsewhere(address: str) -> None:
-    assert loopback(address) is not None
-
-
-def test_what_is_no_address_to_listen_on_is_said() -> None:
-    assert listening("0.0.0.0:9100") is None
-    assert listening("8420") is not None
+from nemutator_controller.setting_checks import host_names
+from nemutator_controller.settings import BrainSettings
 
 
 def test_every_problem_is_reported_at_once() -> None:
@@ -45,43 +20,3 @@ def test_every_problem_is_reported_at_once() -> None:
 def test_further_names_of_the_brain_are_a_list(text: str, names: tuple[str, ...]) -> None:
     assert host_names(text) is None
     assert BrainSettings(server_names=text).further_names == names
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "https://pyroscope:4040", "http://127.0.0.1:1", "https://x/prefix/", "https://[::1]"],
-)
-def test_another_store_is_named_by_its_address(text: str) -> None:
-    assert web_address(text) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "pyroscope:4040", "ftp://x", "https://", "https://a:b@x", "https://x?token=1",
-        "https://x#y", "https://x y", "https://x:999999", "https://[", "https://x\r\ny",
-    ],
-)  # fmt: skip
-def test_what_is_no_address_of_a_store_or_holds_a_secret_is_refused(text: str) -> None:
-    assert web_address(text) is not None
-
-
-def test_only_this_machine_is_private() -> None:
-    assert all(map(is_private, ("http://localhost:1", "http://127.0.0.1", "http://[::1]:4")))
-    assert not any(map(is_private, ("http://10.0.0.1", "http://pyroscope", "http://[", "")))
-
-
-def test_a_tenant_is_a_header() -> None:
-    assert header("team-a") is None
-    assert header("") is None
-    assert header("a\r\nb") is not None
-
-
-@pytest.mark.parametrize("text", ["a b", ",", "a,,b", "-a", "*"])
-def test_what_is_no_name_is_said(text: str) -> None:
-    assert host_names(text) is not None
-
-
-@pytest.mark.parametrize(("text", "good"), [("nemutator", True), ("Team", False), ("", False)])
-def test_accounts_are_called_as_kubernetes_allows(text: str, good: bool) -> None:
-    assert (dns_label(text) is None) is good

@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -138,14 +139,14 @@ class Libbpf:
         return loaded
 
 
-class LoadedMaps:
+class LoadedMaps(ABC):
     """The maps of programs in the kernel, whoever has loaded them. A subclass knows their files."""
 
     def __init__(self, libbpf: Libbpf) -> None:
         self._libbpf = libbpf
 
-    def _map(self, name: str) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def _map(self, name: str) -> int: ...
 
     def put(self, name: str, key: bytes, value: bytes) -> None:
         self._libbpf.call("bpf_map_update_elem", self._map(name), key, value, 0)

@@ -34,7 +34,7 @@ from nemutator_controller.database.upgrade import (
     migrate,
     written_by,
 )
-from nemutator_controller.settings import DATABASE_OPTIONS
+from nemutator_controller.setting_checks import DATABASE_OPTIONS
 
 READERS = 4
 TRIES = 12

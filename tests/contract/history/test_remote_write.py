@@ -162,7 +162,7 @@ async def test_a_secret_that_comes_back_in_an_answer_is_not_shown(tmp_path: Path
         with pytest.raises(RemoteWriteRefusedError, match=r"no Basic .* here") as caught:
             await anna.write(message("a", 1))
     assert "YW5uYTpzM2NyZXQ=" not in str(caught.value)
-    missing = replace(to(there.url), secret=to(there.url, remote_write_token_file="/none").secret)
+    missing = replace(to(there.url), account=to(there.url, remote_write_token_file="/none").account)
     with pytest.raises(RemoteWriteUnavailableError, match="/none"):
         await missing.write(message("a", 1))
 

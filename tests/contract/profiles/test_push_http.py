@@ -151,5 +151,5 @@ def test_no_token_goes_over_a_network_in_plain_text(tmp_path: Path) -> None:
     for url in ("http://pyroscope:4040", "http://10.0.0.9:4040"):
         with pytest.raises(OperatorError, match="readable by everybody"):
             only(BrainSettings(pyroscope=url, pyroscope_token_file=str(tmp_path / "token")))
-    assert only(BrainSettings(pyroscope="http://pyroscope:4040")).token is None
+    assert only(BrainSettings(pyroscope="http://pyroscope:4040")).account.secret is None
     assert list(push_destinations(BrainSettings(), fake_process())) == []

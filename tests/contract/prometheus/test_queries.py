@@ -11,6 +11,7 @@ import pytest
 from nemutator_common.shipping.files import RereadFile
 from nemutator_controller.history.remote_write_http import HttpRemoteWrite
 from nemutator_controller.history.remote_write_messages import body, labels, series
+from nemutator_controller.http_accounts import HttpAccount
 from nemutator_controller.prometheus_answers import (
     PrometheusRefusedError,
     PrometheusUnavailableError,
@@ -149,9 +150,9 @@ async def test_secrets_are_sent_and_not_shown(tmp_path: Path) -> None:
     file.write_text("s3cret\n")
     secret = RereadFile(file, ManualClock(), reason="file")
     async with FakePrometheus().serving() as there:
-        await to(there.url, tenant="team-a").query("a{}", at=1.0)
-        await to(there.url, secret=secret).query("a{}", at=1.0)
-        await to(there.url, secret=secret, user="anna").query("a{}", at=1.0)
+        await to(there.url, account=HttpAccount(tenant="team-a")).query("a{}", at=1.0)
+        await to(there.url, account=HttpAccount(secret=secret)).query("a{}", at=1.0)
+        await to(there.url, account=HttpAccount(secret=secret, user="anna")).query("a{}", at=1.0)
     plain, bearer, basic = [headers for headers, _ in there.asked]
     assert plain["X-Scope-OrgID"] == "team-a"
     assert "Authorization" not in plain
@@ -159,12 +160,12 @@ async def test_secrets_are_sent_and_not_shown(tmp_path: Path) -> None:
     assert basic["Authorization"] == "Basic YW5uYTpzM2NyZXQ="
     async with FakePrometheus(status=401, said=b"no s3cret \x1b[2J").serving() as there:
         with pytest.raises(PrometheusRefusedError, match="401") as caught:
-            await to(there.url, secret=secret).query("a{}", at=1.0)
+            await to(there.url, account=HttpAccount(secret=secret)).query("a{}", at=1.0)
     assert "s3cret" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
     missing = RereadFile(tmp_path / "none", ManualClock(), reason="file")
     with pytest.raises(PrometheusUnavailableError, match="none"):
-        await to("http://127.0.0.1:1", secret=missing).query("a{}", at=1.0)
+        await to("http://127.0.0.1:1", account=HttpAccount(secret=missing)).query("a{}", at=1.0)
 
 
 async def test_its_certificate_is_that_of_the_authority(tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+"""Checks of the settings' texts: each says what it expected, or nothing when the text will do."""
+
+import ipaddress
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+from nemutator_common.addresses import TcpAddress, parse_address
+
+
+def loopback(text: str) -> str | None:
+    """The address is loopback. The console serves plain HTTP, so its cookie may not leave
+    this machine."""
+    expected = "expected an address of this machine itself, like 127.0.0.1:8420"
+    try:
+        address = parse_address(text)
+    except ValueError:
+        return expected
+    if isinstance(address, TcpAddress) and ipaddress.ip_address(address.host).is_loopback:
+        return None
+    return expected
+
+
+def listening(text: str) -> str | None:
+    """The text is an address to listen on."""
+    try:
+        parse_address(text)
+    except ValueError as wrong:
+        return str(wrong)
+    return None
+
+
+_WEB = re.compile(
+    r"https?://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[\w./~-]*)?", re.ASCII
+)
+
+
+def web_address(text: str) -> str | None:
+    """*text* is empty, or where a server is, without a user or a query that hold secrets."""
+    return (
+        None if not text or _WEB.fullmatch(text) else "expected an address like https://host:port"
+    )
+
+
+def header(text: str) -> str | None:
+    """The text can stand in a header."""
+    fits = len(text) <= 150 and text.isascii() and text.isprintable()
+    return None if fits else "expected up to 150 letters, digits and signs of ASCII"
+
+
+def is_private(url: str) -> bool:
+    """Whether what is sent to *url* does not leave this machine."""
+    found = _WEB.fullmatch(url)
+    host = found["host"].strip("[]") if found else ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_HOST = re.compile(r"[A-Za-z0-9:]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
+
+
+def dns_label(text: str) -> str | None:
+    """The text is a valid name of a namespace or service account in Kubernetes."""
+    return None if _LABEL.fullmatch(text) else "expected small letters, digits and dashes"
+
+
+def host_names(text: str) -> str | None:
+    """The text is names or addresses with commas between them."""
+    named = [name.strip() for name in text.split(",")] if text else []
+    return None if all(map(_HOST.fullmatch, named)) else "expected names with commas between"
+
+
+def redis_url(text: str) -> str | None:
+    """The text is empty, or where a Redis is, without a password."""
+    if not text:
+        return None
+    try:
+        parts = urlsplit(text)
+        port, database = parts.port, parts.path.strip("/") or "0"
+    except ValueError:
+        return _REDIS
+    extra = parts.username or parts.password or parts.query or parts.fragment
+    good = parts.scheme in ("redis", "rediss") and parts.hostname and port != 0 and not extra
+    return None if good and re.fullmatch("[0-9]{1,4}", database) else _REDIS
+
+
+def database_url(text: str) -> str | None:
+    """The text is empty, or where a database of PostgreSQL is, without a password."""
+    if not text:
+        return None
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+        options = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+    except ValueError:
+        return _POSTGRES
+    named = parts.scheme in ("postgresql", "postgres") and parts.hostname and parts.username
+    good = named and parts.path.strip("/") and port != 0 and not parts.fragment
+    if not good or parts.password is not None or not options.keys() <= DATABASE_OPTIONS:
+        return _POSTGRES
+    return None
+
+
+DATABASE_OPTIONS = frozenset({"sslmode", "sslrootcert", "sslcert", "sslkey"})
+"""What may follow a `?` there: the connection's TLS, in the words of PostgreSQL."""
+
+_POSTGRES = (
+    "expected postgresql://USER@HOST:PORT/DATABASE, without a password, and after a ? no more than "
+    + ", ".join(sorted(DATABASE_OPTIONS))
+)
+
+_REDIS = "expected redis://HOST:PORT/0 or rediss://HOST:PORT/0, without a password"
