@@ -208,6 +208,20 @@ class BrainSettings(ServesMetrics):
         "Bytes of all finished profiles in the database; the oldest are dropped for new ones.",
         check=between(1 << 20, 1 << 40),
     )
+    objects: str = setting(
+        "",
+        "Bucket that speaks S3 (AWS, MinIO, Ceph, Garage), for contents of profiles and exports, as"
+        " `https://HOST/BUCKET` or `https://HOST/BUCKET/PREFIX`; empty: the database has them.",
+        check=web_address,
+    )
+    objects_region: str = setting("us-east-1", "Region that it is in.", check=header)
+    objects_access_key: str = setting("", "Name of the key by which we use it.", check=header)
+    objects_secret_key_file: str = setting(
+        "", "File with the secret of that key; read each minute."
+    )
+    objects_ca_file: str = setting(
+        "", "PEM file with who signs its certificate; empty: the authorities of the system."
+    )
     pyroscope: str = setting(
         "",
         "Pyroscope to which each finished profile is sent, like `https://pyroscope:4040`; empty: none.",

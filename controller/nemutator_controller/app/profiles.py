@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.objects import object_store
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.profile_pushes import push_destinations
 from nemutator_controller.cluster.nodes import Nodes
@@ -13,6 +14,7 @@ from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
 from nemutator_controller.profiles.profile_queue import ProfileQueue
 from nemutator_controller.profiles.pushing import ProfilePushing
 from nemutator_controller.profiles.records import KnownPod
+from nemutator_controller.profiles.separating import SeparatedProfiles
 from nemutator_controller.profiles.sql import SqlProfiles
 from nemutator_controller.profiles.target_offers import TargetOffers
 from nemutator_controller.profiles.targets_endpoint import TargetsApi
@@ -31,7 +33,8 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
     def link(identity: str) -> str:
         return f"{console_url()}{PATH}/{identity}/flamegraph"
 
-    store = SqlProfiles(context.database)
+    documents, objects = SqlProfiles(context.database), object_store(settings, context.process)
+    store = documents if objects is None else SeparatedProfiles(documents, objects)
     queue = ProfileQueue(
         store,
         most=settings.profiles,

@@ -16,7 +16,7 @@ Reason = Literal[
     "conflict",
     "other",
 ]
-Engine = Literal["sqlite", "postgresql"]
+Engine = Literal["sqlite", "postgresql", "objects"]
 
 EXPLANATIONS: dict[Reason, str] = {
     "full": "no space left on the disk of {}: nothing is stored until there is",
@@ -66,6 +66,23 @@ POSTGRES_REMEDIES: dict[Reason, str] = {
     "denied": "correct the user in brain.database, its password file, or its rights",
 }
 """What to do, before asking or starting again; braces stand for the user, the server and the database."""
+
+OBJECTS_EXPLANATIONS: dict[Reason, str] = {
+    **EXPLANATIONS,
+    "full": "there is no room left in {}",
+    "busy": "{} asks us to come later",
+    "io": "{} fails by itself",
+    "deadline": "{} did not answer in time",
+    "gone": "{} cannot be reached",
+    "denied": "{} refuses our key, or there is no such bucket",
+}
+
+OBJECTS_REMEDIES: dict[Reason, str] = {
+    "full": "make room in {}",
+    "gone": "start it, or correct its address in brain.objects ({})",
+    "denied": "correct brain.objects ({}), brain.objects_access_key or the file of its secret key",
+}
+"""For a bucket of objects; braces stand for its address."""
 
 # The keys are SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
 _REASONS: dict[str, Reason] = {
@@ -129,6 +146,10 @@ class StoreUnavailableError(Exception):
             where = place or "PostgreSQL"
             explanations = POSTGRES_EXPLANATIONS
             action = POSTGRES_REMEDIES.get(reason)
+            remedy = AGAIN if action is None else f"{action}, then ask again"
+        if engine == "objects":
+            where = place or "the store of objects"
+            explanations, action = OBJECTS_EXPLANATIONS, OBJECTS_REMEDIES.get(reason)
             remedy = AGAIN if action is None else f"{action}, then ask again"
         super().__init__(explanations[reason].format(where))
         self.reason = reason

@@ -3,7 +3,13 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from nemutator_controller.profiles.records import AnnotatedPod, KnownPod, PodRef, ProfileRecord
+from nemutator_controller.profiles.records import (
+    AnnotatedPod,
+    KnownPod,
+    PodRef,
+    ProfileRecord,
+    SurplusProfiles,
+)
 
 
 class KnownPods(Protocol):
@@ -30,6 +36,16 @@ class ProfileStore(Protocol):
     async def prune(self, *, most: int, most_bytes: int) -> tuple[int, int]:
         """Remove the oldest finished ones above *most*, and then those above *most_bytes*."""
         ...
+
+
+class ProfileDocuments(ProfileStore, Protocol):
+    """One that can say beforehand what it would remove."""
+
+    async def surplus(self, *, most: int, most_bytes: int) -> SurplusProfiles:
+        """What `prune` would remove now, as far as one turn of it goes."""
+        ...
+
+    async def remove(self, identities: Sequence[str]) -> None: ...
 
 
 class AnnotatedPods(Protocol):

@@ -76,6 +76,18 @@ class PushRefusedError(Exception):
     """It never takes this one."""
 
 
+@dataclass(frozen=True, slots=True)
+class SurplusProfiles:
+    """The ids of the oldest finished profiles that make room for others."""
+
+    by_count: tuple[str, ...] = ()
+    by_bytes: tuple[str, ...] = ()
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        return self.by_count + self.by_bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileRecord:
     id: str

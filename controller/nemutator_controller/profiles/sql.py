@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import profiles
-from nemutator_controller.profiles.records import ProfileRecord
+from nemutator_controller.profiles.records import ProfileRecord, SurplusProfiles
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,17 @@ class SqlProfiles:
         count, size = await self.database.read(_extent)
         if count <= most and size <= most_bytes:
             return 0, 0
-        return await self.database.write(partial(_prune, most=most, most_bytes=most_bytes))
+        found = await self.database.write(partial(_prune, most=most, most_bytes=most_bytes))
+        return len(found.by_count), len(found.by_bytes)
+
+    async def surplus(self, *, most: int, most_bytes: int) -> SurplusProfiles:
+        return await self.database.read(partial(_surplus, most=most, most_bytes=most_bytes))
+
+    async def remove(self, identities: Sequence[str]) -> None:
+        def job(connection: Connection) -> None:
+            _remove(connection, identities)
+
+        await self.database.write(job)
 
     async def _documents(self, query: Select[bytes]) -> list[ProfileRecord]:
         def job(connection: Connection) -> list[ProfileRecord]:
@@ -96,8 +106,14 @@ def _extent(connection: Connection) -> tuple[int, int]:
     return int(count), int(size)
 
 
-def _prune(connection: Connection, *, most: int, most_bytes: int) -> tuple[int, int]:
-    by_count = by_bytes = 0
+def _prune(connection: Connection, *, most: int, most_bytes: int) -> SurplusProfiles:
+    found = _surplus(connection, most=most, most_bytes=most_bytes)
+    _remove(connection, found.identities)
+    return found
+
+
+def _surplus(connection: Connection, *, most: int, most_bytes: int) -> SurplusProfiles:
+    by_count, by_bytes = list[str](), list[str]()
     count, size = _extent(connection)
     oldest = (
         select(profiles.c.id, profiles.c.bytes)
@@ -107,11 +123,15 @@ def _prune(connection: Connection, *, most: int, most_bytes: int) -> tuple[int, 
     )
     for identity, bytes_ in connection.execute(oldest).all():
         if count > most:
-            by_count += 1
+            by_count.append(identity)
         elif size > most_bytes:
-            by_bytes += 1
+            by_bytes.append(identity)
         else:
             break
-        connection.execute(delete(profiles).where(profiles.c.id == identity))
         count, size = count - 1, size - bytes_
-    return by_count, by_bytes
+    return SurplusProfiles(tuple(by_count), tuple(by_bytes))
+
+
+def _remove(connection: Connection, identities: Sequence[str]) -> None:
+    if identities:
+        connection.execute(delete(profiles).where(profiles.c.id.in_(identities)))

@@ -1,4 +1,4 @@
-"""Profiles in memory and in SQLite: one suite."""
+"""Profiles in memory, in databases, and with their contents in a store of objects: one suite."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,18 +8,24 @@ import pytest
 from nemutator_controller.database.schema import profiles
 from nemutator_controller.profiles.ports import ProfileStore
 from nemutator_controller.profiles.records import ProfileRecord, State
+from nemutator_controller.profiles.separating import SeparatedProfiles
 from nemutator_controller.profiles.sql import SqlProfiles
 from sqlalchemy import update
 
 from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.databases import opened
+from tests.fakes.objects import MemoryObjects
 from tests.fakes.profiles import NOW, POD, MemoryProfiles, profile
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, "objects"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ProfileStore]:
     if request.param == "memory":
         yield MemoryProfiles()
+        return
+    if request.param == "objects":
+        with opened(tmp_path / "x.db") as database:
+            yield SeparatedProfiles(SqlProfiles(database), MemoryObjects())
         return
     with opened_for(request, tmp_path) as database:
         yield SqlProfiles(database)

@@ -2,12 +2,14 @@
 
 import asyncio
 import gzip
+import time
 from pathlib import Path
 from typing import Any
 
 from nemutator_common.profiles import flamegraph, pprof
 
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.objects import KEY_ID, REGION, SECRET, FakeBucket
 from tests.fakes.profile_stores import FakeProfileStore
 from tests.fakes.profiles import heap_content
 from tests.fakes.profiling_agents import FakeAgent
@@ -66,6 +68,34 @@ async def test_a_profile_is_asked_for_made_and_looked_at(tmp_path: Path) -> None
         async with brain.local.get(f"{PATH}/{request.id}/flamegraph") as answer:
             assert answer.headers["Content-Security-Policy"] == flamegraph.CONTENT_SECURITY_POLICY
             assert "main.work" in await answer.text()
+
+
+async def test_contents_lie_in_a_bucket_and_the_database_has_none(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(SECRET)
+    async with FakeBucket(time.time).serving() as bucket:
+        settings = {
+            "objects": f"{bucket.url}/brain",
+            "objects_region": REGION,
+            "objects_access_key": KEY_ID,
+            "objects_secret_key_file": str(tmp_path / "secret"),
+        }
+        async with standing_brain(tmp_path / "data", **settings) as brain:
+            agent = FakeAgent(brain)
+            await agent.appear()
+            await asked(brain)
+            [request] = await agent.requests()
+            bucket.answers = [(503, b"<Code>SlowDown</Code>")]
+            status, refused = await agent.report(request, "done")
+            # Nothing is acknowledged that is not kept: the agent sends it again.
+            assert (status, bucket.kept) == (503, {})
+            assert "asks us to come later" in refused["error"]
+            assert (await agent.report(request, "done"))[0] == 200
+            assert list(bucket.kept) == [f"brain/profiles/{request.id}.pb.gz"]
+            async with brain.local.get(f"{PATH}/{request.id}/pprof") as answer:
+                assert pprof.decode(await answer.read()).frames
+            bucket.answers = [(403, b"")]
+            assert (await shown(brain, f"/{request.id}/folded"))[0] == 503
+            assert (await shown(brain, f"/{request.id}"))[1]["state"] == "done"
 
 
 async def test_the_console_shows_a_flame_graph_under_its_own_policy(tmp_path: Path) -> None:
