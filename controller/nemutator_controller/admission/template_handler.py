@@ -98,6 +98,7 @@ class TemplateHandler:
             existing=old,
             user=request.user,
             advisor=self.cluster.advisor,
+            selector_tokens=self.cluster.tokens,
             digests=self.cluster.digests,
             bounds=partial(self.cluster.resource_bounds, subject.namespace),
             reversed=self.cluster.reversed(subject.namespace, subject.kind, subject.name),

@@ -41,6 +41,7 @@ from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.admission.template_handler import TemplateHandler
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
+from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.paths import PathError
@@ -179,8 +180,13 @@ class WebhookHandler:
         return await self._answered(pod, request, subject, origin, change)
 
     def _has_placeholder(self, request: AdmissionRequest) -> bool:
-        """Whether one may stand in the pod, by its bytes: most pods have none, and are not decoded."""
-        return self.cluster.tokens is not None and _PLACEHOLDER in bytes(request.object)
+        """Whether one may stand in the pod, or be meant by an image's name, by the pod's bytes: most pods
+        have none, and are not decoded."""
+        tokens = self.cluster.tokens
+        if tokens is None:
+            return False
+        content = bytes(request.object)
+        return _PLACEHOLDER in content or may_have_tokens(content, tokens)
 
     def _situation(
         self, subject: Subject, user: str, lookups: Lookups, *, opted_in: bool

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
+from nemutator_controller.mutations.known_tokens import POLICY
 from nemutator_controller.mutations.operations import Operation, operation_at
 from nemutator_controller.mutations.paths import (
     FieldStep,
@@ -47,6 +48,18 @@ class Author:
     verb: str
     policy: str
     reason: str = ""
+
+    def over(self, earlier: "Author | None") -> "Author":
+        """The same, saying so when it takes the place of what another policy has written."""
+        # A token's value is what the policy before it has asked for.
+        if (
+            earlier is None
+            or earlier.policy == self.policy
+            or POLICY in (earlier.policy, self.policy)
+        ):
+            return self
+        why = f"in place of what policy {earlier.policy} writes"
+        return replace(self, reason="; ".join(filter(None, (self.reason, why))))
 
 
 class Draft:
@@ -95,6 +108,7 @@ class Draft:
             return
         if not value or path in self._authors or path in DERIVED:
             self._is_straight = False
+            author = author.over(self._authors.get(path))
         self._writing.write(path, value)
         self._authors[path] = author
         self._values[path] = found, value

@@ -5,14 +5,25 @@
     nemu_<hash>          a variable's value
     nemu_env_<hash>      a variable's value, which stays in Vault: the token is a reference to it
 
-Keys and placeholders are the same text.
+Keys and placeholders are the same text. Others are looked up by what a manifest says itself:
+
+    nemu_image_<repository>               the tag of that image, or another image
+    nemu_selector_label_<key>             another name for that key of selectors
+    nemu_selector_label_value_<key>       another value for it
+    nemu_selectors_replace_list           the keys of selectors that are looked up
 """
 
+import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 PREFIX = "nemu_"
+
+KEY = re.compile(rf"^{PREFIX}[A-Za-z0-9][A-Za-z0-9._:/@-]*$")
+LONGEST_KEY = 256
+LONGEST_VALUE = 4096
 
 POLICY = "tokens"
 """What edits name in the place of a policy."""
@@ -20,6 +31,7 @@ POLICY = "tokens"
 Why = Literal["unknown", "unfit", "kept", "not_injected"]
 
 
+NO_STORE = "there is no token store, and no policy for this pod has such a token"
 NOT_READ = "the token store has not been read yet: `nemutator token list` says why"
 
 
@@ -35,6 +47,14 @@ class KnownTokens:
     def are_read(self) -> bool:
         """Whether a token that is not among them is none, and not one that nobody has read yet."""
         return self.without != NOT_READ
+
+    def below(self, first: Mapping[str, str]) -> "KnownTokens":
+        """With those of *first*, which go before these."""
+        # Not merged: there may be a hundred thousand, and this is done for each pod.
+        return KnownTokens(ChainMap(dict(first), self.values), self.without)  # type: ignore[arg-type]
+
+
+NO_TOKENS = KnownTokens({}, NO_STORE)
 
 
 @dataclass(frozen=True, slots=True)

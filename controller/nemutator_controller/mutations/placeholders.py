@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, from_annotations
 
-from nemutator_controller.mutations import annotations, labels
+from nemutator_controller.mutations import annotations, image_tokens, labels, selector_tokens
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.known_tokens import (
     POLICY,
@@ -158,8 +158,10 @@ _PLACES: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     (_ANNOTATIONS.values, "an annotation's value", _bad_annotation),
     (_ANNOTATIONS.keys, "an annotation's key", _bad_key),
     (REFERENCE, "a variable, from Vault", bad_reference),
-    (f"{PREFIX}image_", "not used yet", _bad_variable),
-    (f"{PREFIX}selector_", "not used yet", _bad_variable),
+    (image_tokens.KEY, "an image of that name", image_tokens.bad_image),
+    (selector_tokens.VALUES, "the value of that key of selectors", _bad_label),
+    (selector_tokens.KEYS, "that key of selectors", _bad_key),
+    (selector_tokens.LIST, "nowhere: it lists keys of selectors", selector_tokens.bad_list),
     (PREFIX, "a variable", _bad_variable),
 )
 """The first prefix that a key has says its place."""

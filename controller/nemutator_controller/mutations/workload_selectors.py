@@ -10,7 +10,9 @@ from typing import Annotated
 import msgspec
 from nemutator_common import names
 
+from nemutator_controller.mutations import selector_tokens
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.known_tokens import KnownTokens, NoValueError
 from nemutator_controller.mutations.paths import FieldStep, Json, KeyStep, Path, label, value_at
 from nemutator_controller.mutations.texts import Key, is_label
 
@@ -35,13 +37,25 @@ class SelectorRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """New keys, by the old ones."""
     set: Annotated[Mapping[Key, str], msgspec.Meta(max_length=MOST)] = {}
     """New values, by the keys as they are called then."""
+    tokens: bool = False
+    """Whether the token store says more of both, for the keys that it lists."""
 
 
-def apply(draft: Draft, rules: SelectorRules, *, existing: Json, policy: str) -> list[str]:
+def apply(
+    draft: Draft,
+    rules: SelectorRules,
+    *,
+    existing: Json,
+    policy: str,
+    tokens: KnownTokens | None = None,
+) -> list[str]:
     """Write into *draft*; *existing*: the `matchLabels` of the object that there is, or None."""
     if draft.kind not in KINDS:
         return []
     warnings: list[str] = []
+    if rules.tokens:
+        rules, left = with_tokens(rules, tokens)
+        warnings += (f"policy {policy}: selectors: {why}" for why in left)
     renamed = frozenset(rules.rename.values())
     for key in (*rules.rename, *(key for key in rules.set if key not in renamed)):
         new = rules.rename.get(key, key)
@@ -73,9 +87,34 @@ def match_labels(manifest: Json, kind: str) -> Json:
     return found[0] if found else None
 
 
+def with_tokens(
+    rules: SelectorRules, tokens: KnownTokens | None
+) -> tuple[SelectorRules, list[str]]:
+    """*rules* with what the token store says of keys that they do not name, and why it counts for nothing."""
+    if tokens is None:
+        return rules, ["there is no token store"]
+    named = {*rules.rename, *rules.rename.values(), *rules.set}
+    rename, values = dict(rules.rename), dict(rules.set)
+    left: list[str] = []
+    try:
+        keys = [each for each in selector_tokens.listed(tokens) if each not in named]
+        for key in keys:
+            new = selector_tokens.found(tokens, f"{selector_tokens.KEYS}{key}")
+            value = selector_tokens.found(tokens, f"{selector_tokens.VALUES}{key}")
+            if new is not None and new != key:
+                rename[key] = new
+            if value is not None:
+                values[new or key] = value
+    except NoValueError as error:
+        return rules, [str(error)]
+    made = SelectorRules(rename=rename, set=values)
+    left += faults(made) if rename or values else ()
+    return (rules, [f"tokens: {why}" for why in left]) if left else (made, [])
+
+
 def faults(rules: SelectorRules) -> Iterator[str]:
-    if not rules.rename and not rules.set:
-        yield "set: name at least one key here or in rename"
+    if not rules.rename and not rules.set and not rules.tokens:
+        yield "set: name at least one key here or in rename, or say tokens: true"
     for key, new in rules.rename.items():
         where = f"rename[{key[:80]}]"
         if not is_label(key, "") or not is_label(new, ""):

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from nemutator_controller.mutations.globs import fits, fits_any
 from nemutator_controller.policies.model import Policy
@@ -28,6 +29,8 @@ class CandidatePod:
     """Repositories in full; None: they are not known yet, and may be any."""
     user: str = ""
     """Who creates it; empty: nobody is known."""
+    object: tuple[Any, str] | None = None
+    """Manifest and kind; None: they are not known yet, and may be any."""
 
 
 def matches(policy: Policy, pod: CandidatePod) -> bool:
@@ -64,6 +67,7 @@ def _narrow(policy: Policy, pod: CandidatePod) -> bool:
             isinstance(text := pod.annotations.get(key), str) and fits(text, glob)
             for key, glob in match.annotations.items()
         )
+        and (pod.object is None or all(holds(*pod.object) for holds in policy.conditions))
         and (match.percent is None or is_in_share(policy.name, pod, match.percent))
     )
 

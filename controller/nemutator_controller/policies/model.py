@@ -12,11 +12,13 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
-from nemutator_controller.mutations import pod_selectors
+from nemutator_controller.mutations import known_tokens, pod_selectors
 from nemutator_controller.mutations.chosen_containers import Glob
 from nemutator_controller.mutations.pod_selectors import LabelSelector
 from nemutator_controller.mutations.texts import Key, is_label
+from nemutator_controller.policies import field_conditions
 from nemutator_controller.policies.explanations import explained
+from nemutator_controller.policies.field_conditions import FieldCondition, Holds, compiled
 from nemutator_controller.policies.time_windows import When
 from nemutator_controller.policies.verbs import Action, PolicyMutation, actions_of, faults_of
 
@@ -27,6 +29,10 @@ PLURAL = "mutationpolicies"
 API_VERSION = f"{GROUP}/{VERSION}"
 
 MOST_MUTATIONS = 32
+MOST_CONDITIONS = field_conditions.MOST
+MOST_TOKENS = 64
+MOST_OF_A_TOKEN = 1024
+"""Characters."""
 
 Globs = Annotated[tuple[Glob, ...], msgspec.Meta(max_length=64)]
 
@@ -66,6 +72,8 @@ class Match(_Strict, frozen=True):
     """Globs on values, by key; the pod must have all of them."""
     users: Globs = ()
     """Globs on who creates the pod; outside of a cluster nobody is known."""
+    fields: Annotated[tuple[FieldCondition, ...], msgspec.Meta(max_length=MOST_CONDITIONS)] = ()
+    """Conditions on fields of the pod, all of which must hold."""
     percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
     """A share of all workloads, always the same ones; absent: all."""
 
@@ -73,9 +81,14 @@ class Match(_Strict, frozen=True):
     def narrowed(self) -> bool:
         """Whether more is asked than most policies ask."""
         return (
-            bool(self.images or self.owner_kinds or self.annotations or self.users)
+            bool(self.images or self.owner_kinds or self.annotations or self.users or self.fields)
             or self.percent is not None
         )
+
+
+class PolicyToken(_Strict, frozen=True):
+    key: Annotated[str, msgspec.Meta(min_length=1, max_length=known_tokens.LONGEST_KEY)]
+    value: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_OF_A_TOKEN)]
 
 
 class Spec(_Strict, frozen=True, kw_only=True):
@@ -88,6 +101,8 @@ class Spec(_Strict, frozen=True, kw_only=True):
     workload makes another one."""
     when: When | None = None
     """Absent: always."""
+    tokens: Annotated[tuple[PolicyToken, ...], msgspec.Meta(max_length=MOST_TOKENS)] = ()
+    """Values of placeholders in these pods: they go before those of the token store."""
     mode: Literal["Apply", "Preview"] = "Preview"
     """Preview computes and logs, and changes no pod."""
     mutations: Annotated[
@@ -117,6 +132,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done before anything else of any policy, in this order."""
     actions: tuple[Action, ...]
     """What is to be done after that, in this order."""
+    conditions: tuple[Holds, ...] = ()
+    """Those of `Match.fields`, compiled."""
+    tokens: Mapping[str, str] = {}
+    """Those of the spec, by key."""
 
 
 def policy_of(name: str, spec: Any) -> Policy:
@@ -140,6 +159,8 @@ def policy_of(name: str, spec: Any) -> Policy:
         narrowed=typed.match.narrowed,
         first=tuple(each for each in actions if each.is_first),
         actions=tuple(each for each in actions if not each.is_first),
+        conditions=tuple(map(compiled, typed.match.fields)),
+        tokens={each.key: each.value for each in typed.tokens},
     )
 
 
@@ -179,6 +200,12 @@ def _faults(spec: Spec) -> Iterator[str]:
     for key in match.annotations:
         if not is_label(key, ""):
             yield f"spec.match.annotations[{key[:80]}]: expected an annotation's key"
+    for index, condition in enumerate(match.fields):
+        where = f"spec.match.fields[{index}]"
+        yield from (f"{where}{fault}" for fault in field_conditions.faults(condition))
+    for index, token in enumerate(spec.tokens):
+        if not known_tokens.KEY.fullmatch(token.key):
+            yield f"spec.tokens[{index}].key: expected a key like nemu_label_value_team"
     if spec.apply_to != "template" and any(each.selectors is not None for each in spec.mutations):
         yield "spec.applyTo: a pod has no selectors: expected template"
     if spec.apply_to == "live" and match.users:

@@ -17,6 +17,7 @@ from nemutator_common import names
 
 from nemutator_controller.mutations import (
     image,
+    image_tokens,
     injection,
     labels,
     resources,
@@ -31,7 +32,7 @@ from nemutator_controller.mutations.image import ImageFinding, Offender, Unpinne
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests, Unpinned
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
-from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved
+from nemutator_controller.mutations.known_tokens import NO_TOKENS, KnownTokens, Unresolved
 from nemutator_controller.mutations.paths import (
     Json,
     PathError,
@@ -83,6 +84,8 @@ class Situation:
     """The paths that somebody has taken back for this workload, which are left alone."""
     tokens: KnownTokens | None = None
     """None: there is no token store, and what looks like a placeholder is plain text."""
+    selector_tokens: KnownTokens | None = None
+    """For the verb `selectors` alone: the template of a workload keeps its placeholders for its pods."""
     runtime_handler: Callable[[str], str | None] = _unknown
     """Of a RuntimeClass, the handler; None: it is not known."""
     images: ImageCommands = NO_IMAGE_COMMANDS
@@ -132,8 +135,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         return MutationPlan(warnings=tuple(warnings))
     pod = candidate(situation, _map(draft, "labels"), _map(draft, "annotations"))
     chosen = [policy for policy in policies if matches(policy, pod)]
-    if any(policy.spec.match.images for policy in chosen):
-        pod = replace(pod, images=image.repositories(draft))
+    if any(policy.spec.match.images or policy.conditions for policy in chosen):
+        pod = replace(pod, images=image.repositories(draft), object=(draft.manifest, draft.kind))
         chosen = [policy for policy in chosen if matches(policy, pod)]
     subject = situation.subject
     circumstances = Circumstances(
@@ -146,7 +149,13 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     )
     kept = labels.selected_by(draft.manifest, kind, managed=bool(subject.owner_name))
     existing = workload_selectors.match_labels(situation.existing, kind)
-    surroundings = Surroundings(circumstances, kept, existing, situation.digests)
+    surroundings = Surroundings(
+        circumstances,
+        kept,
+        existing,
+        situation.digests,
+        situation.selector_tokens or situation.tokens,
+    )
     follow = partial(_follow, skips=skips, surroundings=surroundings)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
@@ -157,6 +166,9 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         chosen = applied = []
     offenders: list[Offender] = []
     unpinned: list[Unpinned] = []
+    # Policies that are to be previewed only give no values: what they would give is not there.
+    tokens = _tokens_for(chosen if skips.preview else applied, situation.tokens)
+    unresolved = [] if skips.preview else _images_replaced(draft, tokens, skips)
     for finding in follow(applied, draft):
         if isinstance(finding, str):
             warnings.append(finding)
@@ -168,15 +180,14 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
             offenders.append(finding)
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
-    replaced = partial(
-        _replaced, tokens=situation.tokens, skipped=skips.verbs, kept=kept, inject=injected
-    )
-    unresolved: list[Unresolved] = []
+    replaced = partial(_replaced, tokens=tokens, skipped=skips.verbs, kept=kept, inject=injected)
     if not skips.preview:
-        unresolved = replaced(draft)
+        unresolved += replaced(draft)
         more, refused = injected(draft)
         warnings += [*map(str, unresolved), *more]
     further = draft.further()
+    if skips.preview:
+        _images_replaced(further, tokens, skips)
     to_preview = chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]
     # A preview is only about what would change: its warnings do not concern the pod.
     found = [each for each in follow(to_preview, further) if isinstance(each, Offender)]
@@ -231,6 +242,19 @@ def _injected(
         if inject == "required":
             return [], f"{names.INJECT}=required, and this pod cannot be injected: {error}"
         return [f"not injected: {error}"], ""
+
+
+def _tokens_for(policies: Sequence[Policy], store: KnownTokens | None) -> KnownTokens | None:
+    """Those of the store, and before them those of *policies*: the later name wins."""
+    own = {key: value for policy in policies for key, value in policy.tokens.items()}
+    return (store or NO_TOKENS).below(own) if own else store
+
+
+def _images_replaced(draft: Draft, tokens: KnownTokens | None, skips: Skips) -> list[Unresolved]:
+    """Before policies move or pin what comes out."""
+    if tokens is None or image.VERB in skips.verbs:
+        return []
+    return image_tokens.replace_images(draft, tokens)
 
 
 def _replaced(

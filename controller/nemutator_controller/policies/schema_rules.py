@@ -12,9 +12,11 @@ from nemutator_controller.mutations.chosen_names import NAME
 from nemutator_controller.mutations.env import REFERENCE, SECRET_LIKE, VARIABLE
 from nemutator_controller.mutations.image_references import PREFIX, TAG
 from nemutator_controller.mutations.injection import INIT_CONTAINER
+from nemutator_controller.mutations.known_tokens import KEY
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
 from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
+from nemutator_controller.policies.field_conditions import FIELD
 from nemutator_controller.policies.model import GROUP
 from nemutator_controller.policies.time_windows import TIME
 from nemutator_controller.policies.verbs import VERBS
@@ -42,6 +44,14 @@ MEANINGS: Mapping[str, str] = {
     "Match.ownerKinds": "Kinds of the workload that makes the pod, like DaemonSet.",
     "Match.annotations": "Globs on values, by key; the pod must have all of them.",
     "Match.users": "Globs on who creates the pod.",
+    "Match.fields": "Conditions on fields of the pod, all of which must hold.",
+    "FieldCondition.field": "Like hostNetwork, metadata.labels[app], containers[*].securityContext.privileged; [*]:"
+    " one is enough.",
+    "FieldCondition.operator": "In, NotIn: globs in values. Above, Below: an amount. Exists, DoesNotExist.",
+    "FieldCondition.values": "Globs on what stands there, as text.",
+    "FieldCondition.amount": "A quantity, like 500m, 1Gi or 8080.",
+    "Spec.tokens": "Values of placeholders in these pods; they go before those of the token store.",
+    "PolicyToken.key": "A placeholder, like nemu_label_value_team.",
     "Match.percent": "A share of all workloads, always the same ones.",
     "Texts.set": "Keys and values, whatever stood there before.",
     "Texts.add": "Keys and values, where nothing stands.",
@@ -82,6 +92,7 @@ MEANINGS: Mapping[str, str] = {
     "Tolerations.remove": "Those that have all the given fields; this comes before what is added.",
     "SelectorRules.rename": "New keys, by the old ones: in selectors of new workloads, and in their templates.",
     "SelectorRules.set": "New values, by the keys as they are called then.",
+    "SelectorRules.tokens": "Whether the token store says more of both, for the keys that it lists.",
     "VariableSources.add": "Where the container has none of the same name and prefix.",
     "VariableSources.containers": "Globs on names of containers; init containers, too.",
     "VariableSource.configMap": "Its name, in the pod's namespace.",
@@ -137,6 +148,9 @@ _AMOUNTS: Schema = {
 
 BOUNDS: Mapping[str, Schema] = {
     "LabelSelector.matchLabels": {"additionalProperties": LABEL_VALUE},
+    "FieldCondition.field": {"pattern": FIELD.pattern},
+    "FieldCondition.amount": _QUANTITY,
+    "PolicyToken.key": {"pattern": KEY.pattern},
     "Expression.key": _LABEL_KEY,
     "Expression.values": {"items": LABEL_VALUE},
     "Amount.value": _QUANTITY,
@@ -361,8 +375,11 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "SelectorRules": (
         (
-            "(has(self.rename) && self.rename.size() > 0) || (has(self.set) && self.set.size() > 0)",
-            "name at least one key in set or rename",
+            (
+                "(has(self.rename) && self.rename.size() > 0) || (has(self.set) && self.set.size() > 0)"
+                " || (has(self.tokens) && self.tokens)"
+            ),
+            "name at least one key in set or rename, or say tokens: true",
         ),
         (
             (
@@ -417,6 +434,16 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
                 f" key.size() <= {LONGEST_KEY} && !format.qualifiedName().validate(key).hasValue())"
             ),
             "expected annotations' keys as Kubernetes takes them",
+        ),
+    ),
+    "FieldCondition": (
+        (
+            "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
+            "In and NotIn take values, others take none",
+        ),
+        (
+            "(self.operator in ['Above', 'Below']) == has(self.amount)",
+            "Above and Below take an amount, others take none",
         ),
     ),
     "ContainerResources": (

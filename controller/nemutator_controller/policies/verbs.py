@@ -47,6 +47,7 @@ from nemutator_controller.mutations.image import ImageFinding, ImageRules
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resources import Circumstances, ContainerResources
 from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.sidecars import Sidecars
@@ -102,6 +103,8 @@ class Surroundings:
     existing: Any = None
     """The `matchLabels` of the workload that is there already; None: it is being created."""
     digests: ImageDigests = NO_DIGESTS
+    tokens: KnownTokens | None = None
+    """None: there is no token store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ _APPLY: Mapping[str, Apply] = {
     image_pull_policy.VERB: _alone(image_pull_policy.apply),
     image_pull_secrets.VERB: _alone(image_pull_secrets.apply),
     workload_selectors.VERB: lambda d, wanted, s, p: workload_selectors.apply(
-        d, wanted, existing=s.existing, policy=p
+        d, wanted, existing=s.existing, policy=p, tokens=s.tokens
     ),
     env_from.VERB: _alone(env_from.apply),
     volumes.VERB: _alone(volumes.apply),

@@ -8,11 +8,10 @@ from nemutator_common.admission_snapshots import TOKENS_PATH, TokenSnapshot
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, refusal, unavailable, unless_known
+from nemutator_controller.mutations.known_tokens import LONGEST_KEY, LONGEST_VALUE
 from nemutator_controller.queries import limit_in
 from nemutator_controller.tokens.documents import NO_STORE, document_of, listed
 from nemutator_controller.tokens.model import (
-    LONGEST_KEY,
-    LONGEST_VALUE,
     MOST,
     TokenSourceError,
     is_key,

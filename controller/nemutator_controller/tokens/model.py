@@ -1,6 +1,5 @@
 """What a token store holds, as far as it counts: keys that can be placeholders, and short texts."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,19 +7,13 @@ from typing import Literal
 
 import msgspec
 
-from nemutator_controller.mutations.known_tokens import PREFIX
+from nemutator_controller.mutations.known_tokens import KEY, LONGEST_KEY, LONGEST_VALUE
 
 LeftOut = Literal["key", "value", "room"]
 
 MOST = 100_000
 MOST_BYTES = 16 << 20
 """Bytes of all tokens as they are sent to admission, which decodes them while pods wait."""
-
-LONGEST_KEY = 256
-LONGEST_VALUE = 4096
-"""Bytes."""
-
-_KEY = re.compile(rf"{PREFIX}[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 
 
 class TokenSourceError(Exception):
@@ -70,7 +63,7 @@ class TokenTableMaker:
 
 
 def is_key(text: str) -> bool:
-    return len(text) <= LONGEST_KEY and _KEY.fullmatch(text) is not None
+    return len(text) <= LONGEST_KEY and KEY.fullmatch(text) is not None
 
 
 def is_value(value: object) -> bool:

@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 from nemutator_common.clocks import Clock
 from nemutator_common.secret import Secret
 
-from nemutator_controller.mutations.known_tokens import PREFIX
+from nemutator_controller.mutations.known_tokens import LONGEST_VALUE, PREFIX
 from nemutator_controller.tokens.model import (
-    LONGEST_VALUE,
     TokenSourceError,
     TokenTable,
     TokenTableMaker,

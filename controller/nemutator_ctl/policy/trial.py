@@ -6,11 +6,11 @@ from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
-from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.known_tokens import LONGEST_VALUE, KnownTokens
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.plans import Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
-from nemutator_controller.tokens.model import LONGEST_VALUE, table_of
+from nemutator_controller.tokens.model import table_of
 
 from nemutator_ctl.documents import DocumentError, called, parsed
 from nemutator_ctl.edits import ShownEdit, diff

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from nemutator_common.clocks import Clock
 from nemutator_common.system_clock import SystemClock
-from nemutator_controller.tokens.model import LONGEST_VALUE, TokenSourceError, TokenTable
+from nemutator_controller.mutations.known_tokens import LONGEST_VALUE
+from nemutator_controller.tokens.model import TokenSourceError, TokenTable
 from nemutator_controller.tokens.redis import SCAN_S, RedisTokens, address_of
 
 from tests.fakes.clocks import ManualClock

@@ -9,6 +9,7 @@ from nemutator_common import names
 from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.reviews import AdmissionResponse, decode
 from nemutator_controller.admission.webhook_handler import WebhookHandler
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import apply_patch
 from nemutator_controller.mutations.paths import WORKLOADS
 
@@ -223,3 +224,28 @@ async def test_before_policies_are_known_a_workload_is_a_failure() -> None:
     answer = await templates.ask(workload())
     assert answer.warnings == ("pod left as it is: no policies have been listed yet",)
     assert await templates.ask(workload(), namespace="kube-system") == AdmissionResponse()
+
+
+async def test_selectors_by_tokens_leave_placeholders_of_the_template_to_its_pods() -> None:
+    templates = Templates(
+        names={
+            "applyTo": "template",
+            "mode": "Apply",
+            "mutations": [{"selectors": {"tokens": True}}],
+        }
+    )
+    templates.world.tokens = KnownTokens(
+        {
+            "nemu_selectors_replace_list": "app",
+            "nemu_selector_label_app": "name",
+            "nemu_anno_value_owner": "Ada",
+        }
+    )
+    manifest = workload()
+    manifest["spec"]["template"]["metadata"]["annotations"] = {"owner": "nemu_anno_value_owner"}
+    made = apply_patch(manifest, (await templates.ask(manifest)).operations)
+    assert made["spec"]["selector"]["matchLabels"] == {"name": "web"}
+    assert made["spec"]["template"]["metadata"] == {
+        "labels": {"name": "web"},
+        "annotations": {"owner": "nemu_anno_value_owner"},
+    }

@@ -314,6 +314,26 @@ async def test_a_pod_with_a_placeholder_is_changed_although_no_policy_is_for_it(
     assert (await admission.ask(made)).operations == ()
 
 
+async def test_an_image_with_a_token_is_changed_although_no_policy_is_for_it() -> None:
+    admission = Admission()
+    pod = {"metadata": {}, "spec": {"containers": [{"name": "app", "image": "ubuntu:14.04"}]}}
+    admission.world.tokens = KnownTokens({"nemu_image_debian": "12"})
+    assert await admission.ask(pod) == AdmissionResponse()
+    admission.world.tokens = KnownTokens({"nemu_image_ubuntu": "20.04"})
+    made = apply_patch(pod, (await admission.ask(pod)).operations)
+    assert made["spec"]["containers"][0]["image"] == "docker.io/library/ubuntu:20.04"
+    assert (await admission.ask(made)).operations == ()
+
+
+async def test_a_policys_own_tokens_count_without_any_store() -> None:
+    tokens = [{"key": "nemu_label_value_team", "value": "shop"}]
+    labels = [{"labels": {"set": {"team": "nemu_label_value_team"}}}]
+    admission = Admission(team={"mode": "Apply", "tokens": tokens, "mutations": labels})
+    made = apply_patch(POD, (await admission.ask(POD)).operations)
+    assert made["metadata"]["labels"]["team"] == "shop"
+    assert (await admission.ask(made)).operations == ()
+
+
 async def test_a_placeholder_without_a_value_is_named_and_counted() -> None:
     admission = Admission()
     admission.world.tokens = KnownTokens({})

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.workload_selectors import (
     WAY_OUT,
     SelectorRules,
@@ -103,7 +104,7 @@ def test_what_has_no_selector_of_people_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("rules", "fault"),
     [
-        (SelectorRules(), "set: name at least one key here or in rename"),
+        (SelectorRules(), "set: name at least one key here or in rename, or say tokens: true"),
         (SelectorRules(rename={"a b": "c"}), "rename[a b]: expected keys of labels"),
         (SelectorRules(rename={"a": "b", "b": "c"}), "rename[a]: b is renamed, too"),
         (SelectorRules(rename={"a": "c", "b": "c"}), "rename: two keys get the same name"),
@@ -120,3 +121,65 @@ def test_what_has_no_selector_of_people_is_left_alone() -> None:
 )
 def test_what_cannot_be_meant_is_a_fault(rules: SelectorRules, fault: str) -> None:
     assert list(faults(rules)) == [fault]
+
+
+def by_tokens(tokens: dict[str, str] | None, rules: SelectorRules | None = None) -> Any:
+    draft = Draft(workload(), "Deployment")
+    known = None if tokens is None else KnownTokens(tokens)
+    rules = rules or SelectorRules(tokens=True)
+    warnings = apply(draft, rules, existing=None, policy="p", tokens=known)
+    spec = draft.manifest["spec"]
+    assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
+    return spec["selector"]["matchLabels"], warnings
+
+
+LISTED = {"nemu_selectors_replace_list": "app tier"}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "made"),
+    [
+        ({"nemu_selector_label_app": "name"}, {"name": "web", "tier": "a"}),
+        ({"nemu_selector_label_value_app": "shop"}, {"app": "shop", "tier": "a"}),
+        (
+            {"nemu_selector_label_app": "name", "nemu_selector_label_value_app": "shop"},
+            {"name": "shop", "tier": "a"},
+        ),
+        ({"nemu_selector_label_other": "x"}, {"app": "web", "tier": "a"}),
+        ({}, {"app": "web", "tier": "a"}),
+    ],
+)
+def test_the_token_store_says_more_of_the_keys_that_it_lists(tokens: Any, made: Any) -> None:
+    assert by_tokens(LISTED | tokens) == (made, [])
+
+
+def test_a_key_that_is_not_listed_or_that_the_policy_names_is_left_to_it() -> None:
+    tokens = {"nemu_selectors_replace_list": "app", "nemu_selector_label_tier": "level"}
+    assert by_tokens(tokens)[0] == {"app": "web", "tier": "a"}
+    rules = SelectorRules(set={"app": "mine"}, tokens=True)
+    assert by_tokens({"nemu_selector_label_value_app": "theirs"} | LISTED, rules)[0] == {
+        "app": "mine",
+        "tier": "a",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tokens", "why"),
+    [
+        (None, "there is no token store"),
+        ({}, "nemu_selectors_replace_list: the token store has no such key"),
+        (LISTED | {"nemu_selector_label_app": "not a key!"}, "expected keys of labels"),
+        (LISTED | {"nemu_selector_label_app": "tier"}, "tier is there already"),
+        (
+            LISTED | {"nemu_selector_label_app": "x", "nemu_selector_label_tier": "x"},
+            "two keys get the same name",
+        ),
+        (LISTED | {"nemu_selector_label_value_app": "a b"}, "expected a label's key and value"),
+        (LISTED | {"nemu_selector_label_app": "nemutator.io/x"}, "steer nemutator itself"),
+        ({"nemu_selectors_replace_list": "!"}, "expected 1 to 16 keys"),
+    ],
+)
+def test_what_the_store_says_amiss_changes_nothing_and_is_named(tokens: Any, why: str) -> None:
+    made, warnings = by_tokens(tokens)
+    assert made == {"app": "web", "tier": "a"}
+    assert why in " ".join(warnings)

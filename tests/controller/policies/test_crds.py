@@ -41,7 +41,9 @@ def test_every_node_has_a_type_and_an_end() -> None:
 
 def test_the_fields_are_those_of_the_model() -> None:
     spec = schema()["properties"]["spec"]
-    assert set(spec["properties"]) == {"match", "applyTo", "missed", "when", "mode", "mutations"}
+    assert set(spec["properties"]) == {
+        "match", "applyTo", "missed", "when", "tokens", "mode", "mutations",
+    }  # fmt: skip
     assert spec["required"] == ["mutations"]
     mutation = spec["properties"]["mutations"]["items"]
     assert tuple(mutation["properties"]) == VERBS

@@ -9,6 +9,7 @@ from nemutator_controller.mutations.advisor import NoAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, stamp_path, written
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
@@ -99,6 +100,101 @@ def test_of_two_policies_the_later_name_wins() -> None:
     planned = plan(pod(), situation(), [labelled("a", "1"), labelled("b", "2")])
     [only] = planned.edits
     assert (only.after, only.policy) == (("2",), "b")
+    assert only.reason == "in place of what policy a writes"
+
+
+def test_of_two_policies_that_agree_or_one_that_goes_on_nothing_is_said() -> None:
+    twice = policy("a", {"labels": {"set": {"team": "1"}}}, {"labels": {"set": {"team": "2"}}})
+    for policies in ([labelled("a", "1"), labelled("b", "1")], [twice]):
+        [only] = plan(pod(), situation(), policies).edits
+        assert (only.policy, only.reason) == ("a", "")
+
+
+def test_of_fields_that_two_policies_fight_over_one_plan_is_made_and_it_stays() -> None:
+    fighting = [
+        policy("a", {"labels": {"set": {"team": "1"}}}, {"annotations": {"set": {"x": "1"}}}),
+        policy("b", {"labels": {"remove": ["team"]}}, {"annotations": {"set": {"x": "2"}}}),
+    ]
+    done = done_once(pod(), situation(), fighting)
+    assert "team" not in (done["metadata"]["labels"] or {})
+    assert done["metadata"]["annotations"]["x"] == "2"
+    assert plan(done, situation(), fighting).edits == ()
+
+
+PRIVILEGED = {"fields": [{"field": "hostNetwork", "operator": "In", "values": ["true"]}]}
+
+
+def test_a_policy_is_for_fields_as_they_were_before_it() -> None:
+    own = [{"field": "containers[*].image", "operator": "In", "values": ["ubuntu"]}]
+    move = {"image": {"move": [{"from": "docker.io", "to": "m.example"}]}}
+    mirror = policy("a", move, match={"fields": own})
+    assert plan(with_image("debian"), situation(), [mirror]) == MutationPlan()
+    done = done_once(with_image("ubuntu"), situation(), [mirror])
+    assert done["spec"]["containers"][0]["image"] == "m.example/library/ubuntu"
+    assert plan(done, situation(), [mirror]).edits == ()
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment"])
+def test_conditions_on_fields_are_on_the_pod_of_a_workload_too(kind: str) -> None:
+    manifest = pod()
+    manifest["spec"]["hostNetwork"] = True
+    other = pod()
+    if kind != "Pod":
+        manifest, other = {"spec": {"template": manifest}}, {"spec": {"template": other}}
+    chosen = policy("a", {"labels": {"set": {"x": "1"}}}, match=PRIVILEGED)
+    assert paths(plan(manifest, situation(kind), [chosen])) == ["metadata.labels[x]"]
+    assert plan(other, situation(kind), [chosen]) == MutationPlan()
+
+
+def with_tokens(name: str, value: str, mode: str = "Apply") -> Policy:
+    spec = {
+        "mode": mode,
+        "tokens": [{"key": "nemu_label_value_team", "value": value}],
+        "mutations": [{"labels": {"set": {"team": "nemu_label_value_team"}}}],
+    }
+    return policy_of(name, spec)
+
+
+def test_a_policys_own_tokens_go_before_those_of_the_store() -> None:
+    store = KnownTokens({"nemu_label_value_team": "stored", "nemu_anno_value_x": "kept"})
+    manifest = pod(None, {"x": "nemu_anno_value_x"})
+    [first, second] = plan(manifest, situation(tokens=store), [with_tokens("a", "own")]).edits
+    assert {first.after, second.after} == {("own",), ("kept",)}
+    [only] = plan(pod(), situation(), [with_tokens("a", "1"), with_tokens("b", "2")]).edits
+    assert only.after == ("2",)
+
+
+def test_without_a_store_a_placeholder_that_no_policy_knows_stays_and_is_named() -> None:
+    manifest = pod({"team": "nemu_label_value_other"})
+    planned = plan(manifest, situation(), [labelled("a", "nemu_label_value_team")])
+    assert planned.warnings == ()
+    own = policy_of(
+        "a",
+        {
+            "mode": "Apply",
+            "tokens": [{"key": "nemu_label_value_team", "value": "x"}],
+            "mutations": [{"annotations": {"set": {"y": "1"}}}],
+        },
+    )
+    planned = plan(manifest, situation(), [own])
+    assert paths(planned) == ["metadata.annotations[y]"]
+    assert "no policy for this pod has such a token" in planned.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "fault"),
+    [
+        ([{"key": "team", "value": "x"}], "spec.tokens[0].key: expected a key like nemu_"),
+        ([{"key": "nemu_a", "value": ""}], "spec.tokens[0].value"),
+        ([{"key": "nemu_a", "value": "x" * 1025}], "spec.tokens[0].value"),
+        ([{"key": "nemu_a"}], "spec.tokens[0]"),
+        ([{"key": "nemu_a", "value": "b"}] * 65, "spec.tokens"),
+    ],
+)
+def test_tokens_of_a_policy_that_cannot_be_are_named(tokens: Json, fault: str) -> None:
+    with pytest.raises(PolicyError) as error:
+        policy_of("a", {"tokens": tokens, "mutations": [{"labels": {"set": {"a": "b"}}}]})
+    assert fault in str(error.value)
 
 
 def test_a_preview_is_on_top_of_what_is_applied() -> None:

@@ -20,7 +20,12 @@ from nemutator_controller.tokens.model import TokenTable
         ("nemu_env_a", "clear", "a variable, from Vault", "expected a reference"),
         ("nemu_env_a", "secret/app/db#password", "a variable, from Vault", ""),
         ("nemu_a", "nemu_b", "a variable", "a placeholder, too"),
-        ("nemu_image_nginx", "1.27", "not used yet", ""),
+        ("nemu_image_nginx", "1.27", "an image of that name", ""),
+        ("nemu_image_nginx", "a b", "an image of that name", "expected a tag"),
+        ("nemu_selector_label_app", "name", "that key of selectors", ""),
+        ("nemu_selector_label_value_app", "a b", "the value of that key of selectors", "fit"),
+        ("nemu_selectors_replace_list", "app", "nowhere: it lists keys of selectors", ""),
+        ("nemu_selectors_replace_list", "a!", "nowhere: it lists keys of selectors", "1 to 16"),
     ],
 )
 def test_each_key_has_its_place(key: str, value: str, place: str, fault: str) -> None:

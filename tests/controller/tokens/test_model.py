@@ -1,9 +1,8 @@
 """What a store gives is bounded, and what does not count is counted."""
 
 import pytest
+from nemutator_controller.mutations.known_tokens import LONGEST_KEY, LONGEST_VALUE
 from nemutator_controller.tokens.model import (
-    LONGEST_KEY,
-    LONGEST_VALUE,
     MOST,
     MOST_BYTES,
     TokenTable,

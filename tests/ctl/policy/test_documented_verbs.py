@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from nemutator_controller.policies.model import policy_of
 from nemutator_controller.policies.verbs import VERBS
 from nemutator_ctl.policy.trial import InputFile, attempt
 
@@ -45,3 +46,13 @@ def test_a_verb_does_what_its_example_shows(verb: str, wanted: str, shown: str) 
     report = attempt(files)
     assert report.faults == ()
     assert report.text == f"Deployment shop/web\n{shown}"
+
+
+def test_what_the_page_shows_of_a_policy_is_sound() -> None:
+    one = {"mutations": [{"labels": {"set": {"a": "b"}}}]}
+    parts = [yaml.safe_load(each) for each in blocks(PAGE, "yaml")]
+    shown = [each for each in parts if {"match", "spec"} & each.keys()]
+    policies = [each for each in shown if "selector" not in each.get("spec", {})]
+    assert len(policies) == 3
+    for each in policies:
+        policy_of("p", one | each.get("spec", {"match": each.get("match", {})}))

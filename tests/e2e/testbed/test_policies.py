@@ -183,7 +183,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
         {"rename": {"app": "b"}}, {"rename": {"app": "app"}}, {"rename": {"a": "b", "b": "c"}}, {"rename": {"a b": "c"}},
         {"rename": {"a": "c", "b": "c"}}, {"rename": {"a": "c d"}}, {"rename": {"a": "nemutator.io/x"}},
         {"rename": {"a": "c"}, "set": {"c": "d"}}, {"rename": {"a": "c"}, "set": {"a": "d"}},
-        {"rename": {f"a{n}": f"b{n}" for n in range(17)}}, {"set": {"a": 1}},
+        {"rename": {f"a{n}": f"b{n}" for n in range(17)}}, {"set": {"a": 1}}, {"tokens": True}, {"tokens": False},
     ),
     "tolerations": TOLERATIONS,
     "image": (
@@ -262,6 +262,20 @@ OTHERS: dict[str, tuple[Any, ...]] = {
         {"add": ["a"], "remove": ["b"]}, {"add": ["a"], "remove": ["a"]},
     ),
 }  # fmt: skip
+COMPARED: tuple[Json, ...] = (
+    {}, {"values": ["x"]}, {"values": []}, {"amount": "1Gi"}, {"values": ["x"], "amount": "1"},
+)  # fmt: skip
+CONDITIONS: tuple[Any, ...] = (
+    *({"field": field, "operator": "Exists"} for field in (
+        "hostNetwork", "metadata.labels[app.kubernetes.io/name]", "containers[*].ports[*].hostPort", "a.", ".a", "",
+        "containers[name=app].image", "a[b", "a[]", "a[*", "a\n", "a" * 254, "volumes[*].hostPath.path", "a b", "ä",
+    )),
+    *({"field": "a", "operator": operator, **more} for operator in ("In", "NotIn", "Exists", "DoesNotExist", "Above", "Below", "Is")
+      for more in COMPARED),
+    *({"field": "a", "operator": "Above", "amount": each} for each in QUANTITIES),
+    {"field": "a", "operator": "In", "values": [""]}, {"operator": "Exists"}, {"field": "a"},
+    {"field": "a", "operator": "In", "values": ["x"] * 65}, {"field": "a", "operator": "Exists", "not": 1},
+)  # fmt: skip
 GLOBS: tuple[Any, ...] = (
     ["*"],
     [],
@@ -313,6 +327,7 @@ def specs() -> Iterator[Json]:
         ("podSelector", SELECTORS), ("namespaceSelector", SELECTORS[:6]), ("names", GLOBS),
         ("images", GLOBS[:5]), ("ownerKinds", GLOBS[:5]), ("users", GLOBS[:5]),
         ("percent", (0, 10, 100, 101, -1, "10", 1.5)),
+        ("fields", tuple([each] for each in CONDITIONS)),
         ("annotations", ({"a": "*"}, {"a b": "*"}, {"a": ""}, {"example.org/a": "x*"}, {"a": 1}, {})),
     ]  # fmt: skip
     for field, values in fields:
@@ -320,6 +335,14 @@ def specs() -> Iterator[Json]:
     yield from ({"mode": mode, "mutations": [one]} for mode in ("Apply", "Preview", "", "apply"))
     yield from ({"mutations": [one] * count} for count in (0, 32, 33))
     yield from ({}, {"mutations": [{}]}, {"mutations": [one | {"annotations": TEXTS[0]}]})
+    yield from (
+        {"tokens": each, "mutations": [one]}
+        for each in (
+            [], [{"key": "nemu_a", "value": "b"}], [{"key": "a", "value": "b"}], [{"key": "nemu_a", "value": ""}],
+            [{"key": "nemu_a\n", "value": "b"}], [{"key": "nemu_image_host:5000/a@b", "value": "x" * 1024}],
+            [{"key": "nemu_a"}], [{"key": "nemu_a", "value": "x" * 1025}], [{"key": "nemu_a", "value": "b"}] * 65,
+        )
+    )  # fmt: skip
     dice = random.Random(7)
     for _ in range(60):
         verbs = {"labels": TEXTS[:6], "resources": resources, "annotations": TEXTS[:6]}
