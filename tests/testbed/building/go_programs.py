@@ -13,7 +13,7 @@ from tests.testbed.building import commands, progress
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
 from tests.testbed.building.made import PROGRAMS
-from tests.testbed.building.recipes import Recipe, go_flags
+from tests.testbed.building.recipes import Recipe, go_flags, go_package
 from tests.testbed.building.toolchain import go_for
 
 # What of a developer's settings would change the binary, or the place where Go works.
@@ -109,7 +109,7 @@ class _Work:
 
         flags = go_flags(self._recipe.part, self._recipe.inputs["go.mod"].decode())
         listed = commands.read(
-            [self._go, "list", *flags, "-deps", "."],
+            [self._go, "list", *flags, "-deps", go_package(self._recipe.part)],
             log=self._scratch / "download.log",
             environment=self._environment,
             folder=self._module,
@@ -134,7 +134,7 @@ class _Work:
         self._say(f"{self._recipe.part}: compiling {packages} packages")
         flags = go_flags(self._recipe.part, self._recipe.inputs["go.mod"].decode())
         commands.run(
-            [self._go, "build", "-v", *flags, "-o", binary, "."],
+            [self._go, "build", "-v", *flags, "-o", binary, go_package(self._recipe.part)],
             log=log,
             environment=self._environment,
             folder=self._module,

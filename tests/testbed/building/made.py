@@ -10,6 +10,7 @@ from tests.testbed.building.recipes import (
     DEBIAN_GROUPS,
     GO_INPUTS,
     GO_KINDS_INPUTS,
+    GO_TOOL_INPUTS,
     GUEST_KERNELS,
     GuestKernel,
     Machine,
@@ -65,6 +66,11 @@ def bao_client() -> Path:
 def go_kinds(*, cgo: bool = False) -> Path:
     """A program that is one kind of program, and can profile itself; with C in it, or without."""
     return _cache().folder(recipe("go-kinds")) / ("go-kinds-cgo" if cgo else "go-kinds")
+
+
+def helm() -> Path:
+    """Helm's own program."""
+    return _cache().folder(recipe("helm")) / "helm"
 
 
 def runtime() -> Path:
@@ -143,9 +149,7 @@ def _go_inputs(part: str, names: Iterable[str] = GO_INPUTS) -> dict[str, bytes]:
 
 
 def _runtime() -> Recipe:
-    folder = PROGRAMS / "runtime"
-    files = {name: (folder / name).read_bytes() for name in ("go.mod", "go.sum")}
-    return recipes.runtime(files, this_machine())
+    return recipes.runtime(_go_inputs("runtime", GO_TOOL_INPUTS), this_machine())
 
 
 def _debian(group: str) -> Callable[[], Recipe]:
@@ -183,6 +187,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "go-kinds": lambda: recipes.go_kinds(_go_inputs("go-kinds", GO_KINDS_INPUTS), this_machine()),
     "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
     "bao-client": lambda: recipes.bao_client(_go_inputs("bao-client"), this_machine()),
+    "helm": lambda: recipes.helm(_go_inputs("helm", GO_TOOL_INPUTS), this_machine()),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }

@@ -33,6 +33,7 @@ MAKERS: dict[str, Maker] = {
     "go-kinds": go_programs.build_kinds,
     "vault-client": go_programs.build,
     "bao-client": go_programs.build,
+    "helm": go_programs.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

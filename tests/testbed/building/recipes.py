@@ -33,6 +33,7 @@ GUEST_KERNEL_REVISION = 1
 
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 GO_INPUTS = ("go.mod", "go.sum", "main.go")
+GO_TOOL_INPUTS = ("go.mod", "go.sum")
 GO_KINDS_INPUTS = ("go.mod", "main.go", "work.go", "native.go")
 RUNTIME_FLAGS = (*GO_FLAGS, "-tags", "seccomp", "-ldflags", "-s -w")
 
@@ -121,6 +122,10 @@ def go_kinds(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("go-kinds", files, machine, estimate_s=60, room_gb=1)
 
 
+def helm(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("helm", files, machine, estimate_s=3 * 60, room_gb=4)
+
+
 def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     inputs = dict(files) | {
         "flags": "\n".join(RUNTIME_FLAGS).encode(),
@@ -147,7 +152,7 @@ def _go_program(
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     """The flags of `go build` for one of our programs."""
-    if part in ("vault-client", "bao-client", "go-kinds"):
+    if part in ("vault-client", "bao-client", "go-kinds", "helm"):
         return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")
@@ -156,6 +161,11 @@ def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     # Without them a kubelet says that it is v0.0.0-master, and skew checks believe it.
     stamped = [f"-X k8s.io/component-base/version.{name}={v}" for name, v in stamps.items()]
     return (*GO_FLAGS, "-ldflags", " ".join(["-s -w", *stamped]))
+
+
+def go_package(part: str) -> str:
+    """What is compiled: a program of ours, or the one tool that its go.mod names."""
+    return "tool" if part == "helm" else "."
 
 
 def _kubernetes_version(go_mod: str) -> tuple[str, str, str]:
