@@ -102,6 +102,7 @@ fmt: venv-dev ## format the sources and write the generated tables
 	@scripts/c-format --fix
 	@$(BIN)/python -m scripts.reference
 	@$(BIN)/python -m scripts.crds
+	@$(BIN)/python -m scripts.dashboards
 	@$(BIN)/python -m scripts.chart
 
 .PHONY: lock

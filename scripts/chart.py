@@ -86,14 +86,19 @@ def _template(path: Path) -> str:
 def _document(file: str, text: str) -> str:
     found: dict[str, Any] = yaml.safe_load(text)
     kind, name = found["kind"], found["metadata"]["name"]
-    lines: Iterable[str] = text.splitlines()
-    if kind in COMPONENTS:
-        lines = _workload(list(lines), COMPONENTS[kind])
-    else:
-        lines = map(_valued, lines)
-    body = "\n".join(["---", *lines]) + "\n"
+    lines = text.splitlines()
+    made = _workload(lines, COMPONENTS[kind]) if kind in COMPONENTS else _plain(lines)
+    body = "\n".join(["---", *made]) + "\n"
     when = WHEN_OF.get((kind, name)) or WHEN.get(file)
     return f"{{{{- if {when} }}}}\n{body}{{{{- end }}}}\n" if when else body
+
+
+def _plain(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        if line.strip() == "serviceAccountTokenInSecrets: true":
+            yield from _if('semverCompare ">=1.35-0" .Capabilities.KubeVersion.Version', [line])
+        else:
+            yield _valued(line)
 
 
 def _valued(line: str) -> str:
@@ -119,7 +124,7 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
     while index < len(lines):
         line = lines[index]
         deep = len(line) - len(line.lstrip())
-        in_volumes = in_volumes and deep > 6 or line == "      volumes:"
+        in_volumes = (in_volumes and deep > 6) or line == "      volumes:"
         block = _end_of(lines, index)
         if named := re.fullmatch(r" {8}- name: (\S+)", line):
             name = named[1]
@@ -138,8 +143,6 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
             case stripped if stripped.startswith("serviceAccountName:"):
                 yield line
                 yield from _pod(component)
-            case "serviceAccountTokenInSecrets: true":
-                yield from _if('semverCompare ">=1.35-0" .Capabilities.KubeVersion.Version', [line])
             case "resources:":
                 yield f"{{{{- with index .Values.resources {json.dumps(container)} }}}}"
                 yield "          resources: {{- toYaml . | nindent 12 }}"
@@ -245,16 +248,15 @@ def _defaults() -> str:
     """The settings of deploy/manifests, and the ports where metrics are served, as documents."""
     text = (DEPLOY / "manifests" / "settings.yaml").read_text()
     settings = tomllib.loads(yaml.safe_load(text)["data"]["settings.toml"])
-    ports: dict[str, int] = {}
-    for path in sorted((DEPLOY / "manifests").glob("*.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
-            if document["kind"] in COMPONENTS:
-                for container in document["spec"]["template"]["spec"]["containers"]:
-                    ports |= {
-                        container["name"]: port["containerPort"]
-                        for port in container["ports"]
-                        if port["name"].startswith("metrics-")
-                    }
+    ports = {
+        container["name"]: port["containerPort"]
+        for path in sorted((DEPLOY / "manifests").glob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_text())
+        if document["kind"] in COMPONENTS
+        for container in document["spec"]["template"]["spec"]["containers"]
+        for port in container["ports"]
+        if port["name"].startswith("metrics-")
+    }
     return (
         WRITTEN % "manifests"
         + f'{{{{- define "nemutator.defaults" }}}}\n{json.dumps(settings, indent=2)}\n{{{{- end }}}}\n'

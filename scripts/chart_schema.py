@@ -49,9 +49,7 @@ def schema() -> Json:
             imagePullSecrets=OBJECTS,
             credentials=_table(**enabled),
             observe=_table(**enabled),
-            admission=_table(
-                **enabled, replicas=replicas, tolerations=OBJECTS, **of_pods
-            ),
+            admission=_table(**enabled, replicas=replicas, tolerations=OBJECTS, **of_pods),
             brain=_table(
                 replicas=replicas,
                 tolerations=OBJECTS,
@@ -60,7 +58,7 @@ def schema() -> Json:
             ),
             agent=_table(**of_pods),
             vault=_table(
-                address={"type": "string", "pattern": "^https?://"},
+                address={"type": "string", "pattern": "^(https?://.*)?$"},
                 ca=TEXT,
             ),
             kubeletRoot={"type": "string", "pattern": "^/"},

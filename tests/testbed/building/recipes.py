@@ -152,15 +152,33 @@ def _go_program(
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     """The flags of `go build` for one of our programs."""
-    if part in ("vault-client", "bao-client", "go-kinds", "helm"):
+    if part in ("vault-client", "bao-client", "go-kinds"):
         return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")
+    if part == "helm":
+        return (*GO_FLAGS, "-ldflags", f"-s -w {_helm_stamps(go_mod)}")
     version, major, minor = _kubernetes_version(go_mod)
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     # Without them a kubelet says that it is v0.0.0-master, and skew checks believe it.
     stamped = [f"-X k8s.io/component-base/version.{name}={v}" for name, v in stamps.items()]
     return (*GO_FLAGS, "-ldflags", " ".join(["-s -w", *stamped]))
+
+
+def _helm_stamps(go_mod: str) -> str:
+    """As its own Makefile stamps it: else it takes every cluster that it does not ask for 1.20."""
+    helm = re.search(r"^\s*helm\.sh/helm/v3 (v\S+)", go_mod, re.MULTILINE)
+    client = re.search(r"^\s*k8s\.io/client-go v0\.(\d+)\.", go_mod, re.MULTILINE)
+    if helm is None or client is None:
+        raise ValueError("go.mod of helm requires no helm, or no client of Kubernetes")
+    module = "helm.sh/helm/v3"
+    stamps = {f"{module}/internal/version.version": helm[1]}
+    for place in ("pkg/lint/rules", "pkg/chartutil"):
+        stamps |= {
+            f"{module}/{place}.k8sVersionMajor": "1",
+            f"{module}/{place}.k8sVersionMinor": client[1],
+        }
+    return " ".join(f"-X {name}={value}" for name, value in stamps.items())
 
 
 def go_package(part: str) -> str:

@@ -11,6 +11,8 @@ FILES = {
     "go.sum": b"sums\n",
     "main.go": b"package main\n",
 }
+HELM_MOD = "module m\n\nrequire (\n\thelm.sh/helm/v3 v3.22.0\n\tk8s.io/client-go v0.36.2\n)\n"
+HELM_FILES = {"go.mod": HELM_MOD.encode(), "go.sum": b"sums\n"}
 
 
 def recipe(inputs: dict[str, bytes]) -> Recipe:
@@ -25,13 +27,13 @@ def test_another_byte_in_an_input_is_another_folder(name: str) -> None:
 
 def test_another_architecture_is_another_folder() -> None:
     other = dataclasses.replace(MACHINE, architecture="arm64")
+    assert recipes.helm(HELM_FILES, other).folder != recipes.helm(HELM_FILES, MACHINE).folder
     for make in (
         recipes.kube,
         recipes.vault,
         recipes.vault_client,
         recipes.bao_client,
         recipes.go_kinds,
-        recipes.helm,
     ):
         assert make(FILES, other).folder != make(FILES, MACHINE).folder
     assert recipes.debian("node", other).folder != recipes.debian("node", MACHINE).folder
@@ -73,6 +75,17 @@ def test_kubernetes_is_stamped_with_the_version_that_go_mod_requires() -> None:
     assert f"-X {place}.gitVersion=v1.36.3" in stamps
     assert f"-X {place}.gitMajor=1 " in stamps
     assert f"-X {place}.gitMinor=36" in stamps
+
+
+def test_helm_is_stamped_as_its_own_makefile_does() -> None:
+    (stamps,) = [f for f in recipes.go_flags("helm", HELM_MOD) if "-X" in f]
+    assert "-X helm.sh/helm/v3/internal/version.version=v3.22.0" in stamps
+    assert "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36" in stamps
+
+
+def test_helm_without_its_client_has_nothing_to_stamp() -> None:
+    with pytest.raises(ValueError, match="no client of Kubernetes"):
+        recipes.go_flags("helm", HELM_MOD.replace("client-go", "client-no"))
 
 
 @pytest.mark.parametrize(
