@@ -29,6 +29,10 @@ _PARAMETER = re.compile(r"[a-z_]{1,64}=[A-Za-z0-9._:/,@*+=-]{1,253}")
 _NUMBER = re.compile(r"[0-9]{1,9}|[1-3][0-9]{9}")
 """Of a user or a group: below 2³²."""
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+_VAULT_NAMESPACE = re.compile(
+    r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,126}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,126}){0,15}"
+)
+LONGEST_VAULT_NAMESPACE = 256
 
 # The attributes of a volume are written without our domain.
 _DOMAIN = f"{names.DOMAIN}/"
@@ -36,6 +40,7 @@ _SECRET = names.SECRET_PREFIX.removeprefix(_DOMAIN)
 _FILE = names.FILE_PREFIX.removeprefix(_DOMAIN)
 _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
 _ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
+_VAULT_NAMESPACE_KEY = names.VAULT_NAMESPACE.removeprefix(_DOMAIN)
 _ON_ROTATE_KEY = names.ON_ROTATE.removeprefix(_DOMAIN)
 _USER_KEY = names.RUN_AS_USER.removeprefix(_DOMAIN)
 _GROUP_KEY = names.RUN_AS_GROUP.removeprefix(_DOMAIN)
@@ -94,6 +99,8 @@ class Declarations:
     """Named as secrets are, and given in every way that they are."""
     role: str | None = None
     """The role to log in to Vault with; None means the one named after namespace and account."""
+    vault_namespace: str | None = None
+    """Vault's own, in which the role and all paths are; None means the one that the agent is set to."""
     run_as_user: int | None = None
     """The uid that all containers of the pod run as."""
     run_as_group: int | None = None
@@ -173,6 +180,8 @@ def to_volume(declarations: Declarations) -> dict[str, str]:
     written |= {f"{_FILE}{name}": str(file) for name, file in sorted(declarations.files.items())}
     if declarations.role is not None:
         written[_ROLE_KEY] = declarations.role
+    if declarations.vault_namespace is not None:
+        written[_VAULT_NAMESPACE_KEY] = declarations.vault_namespace
     if declarations.on_rotate is not None:
         written[_ON_ROTATE_KEY] = str(declarations.on_rotate)
     if declarations.run_as_user is not None:
@@ -206,6 +215,9 @@ def _read(words: Mapping[str, str]) -> Declarations:
     role = words.get(_ROLE_KEY)
     if role is not None and not _ROLE.fullmatch(role):
         problems.append(f"{_ROLE_KEY}: expected letters, digits, dots, dashes, underscores")
+    vault_namespace = words.get(_VAULT_NAMESPACE_KEY)
+    if vault_namespace is not None and not _is_vault_namespace(vault_namespace):
+        problems.append(f"{_VAULT_NAMESPACE_KEY}: expected a namespace of Vault, like team-a/web")
     ids = {key: words[key] for key in (_USER_KEY, _GROUP_KEY, _FS_GROUP_KEY) if key in words}
     problems += [
         f"{key}: expected a number below 4000000000"
@@ -224,6 +236,7 @@ def _read(words: Mapping[str, str]) -> Declarations:
         environment=environment,
         files=files,
         role=role,
+        vault_namespace=vault_namespace,
         run_as_user=int(ids[_USER_KEY]) if _USER_KEY in ids else None,
         run_as_group=int(ids[_GROUP_KEY]) if _GROUP_KEY in ids else None,
         fs_group=int(ids[_FS_GROUP_KEY]) if _FS_GROUP_KEY in ids else None,
@@ -250,6 +263,10 @@ def _parsed(
             yield name, parse(value)
         except ValueError as error:
             problems.append(f"{word}: {error}")
+
+
+def _is_vault_namespace(text: str) -> bool:
+    return len(text) <= LONGEST_VAULT_NAMESPACE and _VAULT_NAMESPACE.fullmatch(text) is not None
 
 
 def _is_path(path: str) -> bool:

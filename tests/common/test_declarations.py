@@ -31,6 +31,8 @@ declared = st.builds(
     secrets=st.dictionaries(st.from_regex(r"[a-z]([a-z-]{0,6}[a-z])?", fullmatch=True), references),
     environment=st.dictionaries(st.from_regex(r"[A-Z_]{1,6}", fullmatch=True), references),
     role=st.none() | st.just("team.app"),
+    vault_namespace=st.none()
+    | st.lists(st.text("aZ09-_", min_size=1, max_size=8), min_size=1, max_size=4).map("/".join),
     run_as_user=st.none() | st.integers(0, 2**31),
     run_as_group=st.none() | st.integers(0, 2**31),
     fs_group=st.none() | st.integers(0, 2**31),
@@ -63,13 +65,14 @@ def test_annotations_and_volume_say_the_same() -> None:
         f"{names.ENVIRONMENT_PREFIX}TOKEN": "secret/app/api",
         f"{names.SECRET_PREFIX}tls": "pki/issue/a?common_name=a.b&ip_sans=::1,10.0.0.1#chain",
         names.VAULT_ROLE: "app",
+        names.VAULT_NAMESPACE: "team-a/web",
         "example.com/secret.db": "not ours",
     }
     read = from_annotations(annotations)
     issued = Reference("pki/issue/a?common_name=a.b&ip_sans=::1,10.0.0.1", "chain")
     assert read.secrets == {"db": Reference("secret/app/db", "password"), "tls": issued}
     assert read.environment == {"TOKEN": Reference("secret/app/api")}
-    assert read.role == "app"
+    assert (read.role, read.vault_namespace) == ("app", "team-a/web")
     assert from_volume(to_volume(read)) == read
 
 
@@ -121,11 +124,12 @@ def test_every_fault_is_named() -> None:
         "env.1X": "secret/a",
         "secret.bad": "nowhere",
         "vault-role": "a b",
+        "vault-namespace": "team//web",
         "run-as-user": "root",
     }
     with pytest.raises(DeclarationError) as caught:
         from_volume(words)
-    assert len(caught.value.problems) == 5
+    assert len(caught.value.problems) == 6
     assert str(caught.value) == "; ".join(caught.value.problems)
 
 

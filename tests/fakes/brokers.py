@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nemutator_agent.credentials.audit import Audit
-from nemutator_agent.credentials.ports import Ledger, Vault
+from nemutator_agent.credentials.ports import Ledger, NamespacedVault
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.calls import VaultCalls
@@ -59,7 +59,7 @@ class BrokerSetup:
     left_leases: Sequence[LedgerLease] = ()
     ended_pods: FakeEndedPods = field(default_factory=FakeEndedPods)
     unfinished: Sequence[LoginIntent] = ()
-    other_vault: Vault | None = None
+    other_vault: NamespacedVault | None = None
     """Asked in place of the one in memory."""
     wait_s: float = WAIT_S
 
@@ -101,8 +101,11 @@ class BrokerSetup:
         role = account(pod, None).role
         self.vault.state.role(role, f"{JWT}-{pod.uid}", paths, ttl_s=ttl_s)
 
-    def session(self, pod: PublishedPod = POD, role: str | None = None) -> VaultSession:
-        session = self.broker.open(account(pod, role, home=home_of(pod)))
+    def session(
+        self, pod: PublishedPod = POD, role: str | None = None, *, vault_namespace: str = ""
+    ) -> VaultSession:
+        wanted = account(pod, role, home=home_of(pod), vault_namespace=vault_namespace)
+        session = self.broker.open(wanted)
         self.broker.refresh(session, Secret(f"{JWT}-{pod.uid}"))
         return session
 

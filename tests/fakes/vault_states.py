@@ -68,9 +68,14 @@ class VaultState:
         self.sealed = False
         self.plain = False
         """It says of a token that is gone what it says of a denial, as OpenBao does."""
+        self.namespaces: dict[str, VaultState] = {}
         self.reviews = True
         """It can ask the API server about accounts."""
         self._lock = threading.Lock()
+
+    def within(self, namespace: str) -> "VaultState":
+        """A namespace of it, which has all of that for itself."""
+        return self.namespaces.setdefault(namespace, VaultState())
 
     def write(self, path: str, data: dict[str, Any]) -> None:
         engine, below = self._engine(path)

@@ -94,6 +94,9 @@ class MemoryVault:
         """Calls wait for it."""
         self.open.set()
 
+    def within(self, namespace: str) -> "MemoryVault":
+        return MemoryVault(self.state.within(namespace))
+
     async def login(self, role: str, proof: LoginProof) -> Lease:
         match proof:
             case AppRole():

@@ -218,7 +218,8 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
                 f"Vault refuses the login with role {role!r}: {error.why}",
                 remedy=f"make the role auth/{auth_mount}/role/{role} in Vault, for the service "
                 f"account {pod.service_account} in namespace {pod.namespace} and the audience "
-                f"{names.VAULT_AUDIENCE}; or name another role with {names.VAULT_ROLE}",
+                f"{names.VAULT_AUDIENCE}{_in_namespace(account)}; or name another role with "
+                f"{names.VAULT_ROLE}",
                 step="login",
             )
         case VaultDeniedError() | TokenGoneError():
@@ -247,6 +248,11 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
             )
         case _:
             raise error
+
+
+def _in_namespace(account: Account) -> str:
+    one = account.vault_namespace
+    return f", in Vault's namespace {one} ({names.VAULT_NAMESPACE})" if one else ""
 
 
 def _listed(those: Collection[str]) -> str:

@@ -52,6 +52,14 @@ class Vault(Protocol):
         ...
 
 
+class NamespacedVault(Vault, Protocol):
+    """In the namespace of the settings."""
+
+    def within(self, namespace: str) -> "NamespacedVault":
+        """The same Vault, in another namespace of its own."""
+        ...
+
+
 class SharedVault(Protocol):
     """Vault, as all pods of the node use it."""
 

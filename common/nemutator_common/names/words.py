@@ -89,6 +89,11 @@ VAULT_ROLE = Word(
     f"{DOMAIN}/vault-role",
     "annotation of a pod: the Vault role to log in with; the default is `{namespace}.{serviceaccount}`",
 )
+VAULT_NAMESPACE = Word(
+    f"{DOMAIN}/vault-namespace",
+    "annotation of a pod: Vault's namespace that it logs in to and reads in; the default is that of the setting "
+    "`credentials.vault_namespace`",
+)
 PROFILE = Word(
     f"{DOMAIN}/profile",
     "annotation of a pod: a request like `cpu 30s`, `off-cpu 30s` or `heap`, with an optional `at=99hz`"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from nemutator_agent.credentials.ports import Vault as AskedVault
+from nemutator_agent.credentials.ports import NamespacedVault as AskedVault
 from nemutator_agent.credentials.vault.failures import LoginRefusedError
 from nemutator_common.secret import Secret
 

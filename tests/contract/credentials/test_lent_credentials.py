@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.credentials.leases.renewing import POLL_S
-from nemutator_agent.credentials.ports import Vault as AskedVault
+from nemutator_agent.credentials.ports import NamespacedVault as AskedVault
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.publications import PUBLICATIONS_PATH
 from nemutator_common import names

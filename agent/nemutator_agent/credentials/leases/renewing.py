@@ -20,6 +20,7 @@ from nemutator_agent.credentials.leases.kept_documents import keeping
 from nemutator_agent.credentials.leases.leased_documents import LeasedDocument, RecoveredLease
 from nemutator_agent.credentials.leases.states import LeaseState
 from nemutator_agent.credentials.ports import Ledger
+from nemutator_agent.credentials.vault.accounts import AccountKey
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
@@ -47,7 +48,7 @@ class LeaseRenewals:
     audit: Audit
     ledger: Ledger
     process: Process
-    sessions: Mapping[tuple[str, str], VaultSession]
+    sessions: Mapping[AccountKey, VaultSession]
     """Those that are open, which others open and close."""
 
     async def run(self) -> None:
@@ -181,7 +182,7 @@ class LeaseRenewals:
             subject_of(account.pod),
             "lease",
             result,
-            path=path,
+            path=account.located(path),
             role=account.role,
             reason=reason,
             lasts_s=lasts_s,

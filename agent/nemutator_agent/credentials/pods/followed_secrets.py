@@ -47,7 +47,7 @@ class FollowedSecrets:
             "rotate",
             "granted",
             secret=name,
-            path=reference.path,
+            path=self.session.account.located(reference.path),
             role=self.session.account.role,
             version=document.version,
         )

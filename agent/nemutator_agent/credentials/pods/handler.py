@@ -84,7 +84,7 @@ class PodHandler:
     budget: PodBudget
     """Of the pod with all of its sockets."""
     namespace: str
-    """Of Vault."""
+    """Of Vault, for pods that name none."""
     follow: Callable[[str, FollowedSecrets], None]
     """Looks from time to time whether a path has changed that the pod has read."""
     containers: SignalsContainers
@@ -125,7 +125,7 @@ class PodHandler:
             audit=self.audit,
             refused=self._refused,
             auth_mount=self.auth_mount,
-            namespace=self.namespace,
+            namespace=self.session.account.vault_namespace or self.namespace,
         )
 
     # --- the handler ----------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class PodHandler:
         record = self.audit.cached_read(
             self._subject,
             secret=name,
-            path=reference.path,
+            path=self.session.account.located(reference.path),
             role=self.session.account.role,
             version=document.version,
         )
@@ -340,7 +340,7 @@ class PodHandler:
             asked.operation,
             result,
             secret=asked.name,
-            path=asked.reference.path,
+            path=self.session.account.located(asked.reference.path),
             role=self.session.account.role,
             version=of.document.version if of else None,
             cached=of.cached if of else False,

@@ -13,7 +13,7 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.pods.budgets import too_many_volumes
 from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
-from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.accounts import Account, account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.publications import Publication, VolumeDirectory
@@ -75,8 +75,7 @@ class PodPublisher:
                 code=ExitCode.FAILED,
             )
         declarations = _read(publication)
-        role = declarations.role if isinstance(declarations, Declarations) else None
-        session = self.broker.open(account(publication.pod, role, home=publication.directory.path))
+        session = self.broker.open(_account(publication, declarations))
         try:
             handler = self.handler(session, declarations, volume)
             listener = self.listen(publication.directory, pod_uid, handler)
@@ -145,6 +144,17 @@ def _read(publication: Publication) -> Declarations | DeclarationError:
         return from_volume(publication.attributes)
     except DeclarationError as error:
         return error
+
+
+def _account(publication: Publication, declared: Declarations | DeclarationError) -> Account:
+    if isinstance(declared, DeclarationError):
+        declared = Declarations()
+    return account(
+        publication.pod,
+        declared.role,
+        home=publication.directory.path,
+        vault_namespace=declared.vault_namespace,
+    )
 
 
 def _line(volume: str, session: VaultSession) -> dict[names.Key, object]:

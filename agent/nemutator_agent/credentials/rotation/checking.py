@@ -10,7 +10,7 @@ from weakref import WeakSet
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_agent.credentials.rotation.schedule import CheckSchedule
+from nemutator_agent.credentials.rotation.schedule import CheckSchedule, FollowedPath
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.failures import VaultError
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -51,15 +51,16 @@ class RotationChecks:
     schedule: CheckSchedule
     process: Process
     _: KW_ONLY
-    _followers: dict[str, WeakSet[Follower]] = field(default_factory=dict, init=False)
+    _followers: dict[FollowedPath, WeakSet[Follower]] = field(default_factory=dict, init=False)
     _added: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def follow(self, path: str, follower: Follower) -> None:
         """*follower* has just read *path*; it is followed for as long as its session is open."""
-        known = self._followers.get(path)
+        followed = FollowedPath(path, follower.session.account.vault_namespace)
+        known = self._followers.get(followed)
         if known is None:
-            known = self._followers[path] = WeakSet()
-            self.schedule.add(path, self._now(), roll=self.process.dice.random())
+            known = self._followers[followed] = WeakSet()
+            self.schedule.add(followed, self._now(), roll=self.process.dice.random())
             self._count()
             self._added.set()
         known.add(follower)
@@ -68,18 +69,18 @@ class RotationChecks:
         while True:
             await self._turn(await self._next())
 
-    async def _turn(self, path: str) -> None:
+    async def _turn(self, followed: FollowedPath) -> None:
         # Not in `run`, which would keep those that nobody else knows any more until the next turn.
-        self.schedule.begun(path, self._now(), roll=self.process.dice.random())
-        readers = [one for one in self._followers[path] if not one.session.closed]
+        self.schedule.begun(followed, self._now(), roll=self.process.dice.random())
+        readers = [one for one in self._followers[followed] if not one.session.closed]
         if readers:
-            await self._check(path, readers)
+            await self._check(followed.path, readers)
         else:
-            del self._followers[path]
-            self.schedule.remove(path)
+            del self._followers[followed]
+            self.schedule.remove(followed)
             self._count()
 
-    async def _next(self) -> str:
+    async def _next(self) -> FollowedPath:
         while (check := self.schedule.next()) is None or check.at > self._now():
             if check is None:
                 self._added.clear()

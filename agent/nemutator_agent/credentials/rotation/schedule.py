@@ -4,9 +4,15 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 
+class FollowedPath(NamedTuple):
+    path: str
+    vault_namespace: str = ""
+    """Of those that follow it, where they name one."""
+
+
 class DueCheck(NamedTuple):
     at: float
-    path: str
+    path: FollowedPath
 
 
 @dataclass(eq=False, slots=True)
@@ -20,18 +26,18 @@ class CheckSchedule:
     _: KW_ONLY
     per_minute: float
     interval_s: float
-    _due: dict[str, float] = field(default_factory=dict, init=False)
+    _due: dict[FollowedPath, float] = field(default_factory=dict, init=False)
     _not_before: float = field(default=0.0, init=False)
 
     def __len__(self) -> int:
         return len(self._due)
 
-    def add(self, path: str, now: float, *, roll: float) -> None:
+    def add(self, path: FollowedPath, now: float, *, roll: float) -> None:
         """It was read at *now*."""
         # Apart from the others: pods of one Deployment start together, on all nodes.
         self._due[path] = now + self.interval_s * (0.75 + 0.5 * roll)
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: FollowedPath) -> None:
         self._due.pop(path, None)
 
     def next(self) -> DueCheck | None:
@@ -41,7 +47,7 @@ class CheckSchedule:
         path = min(self._due, key=self._due.__getitem__)
         return DueCheck(max(self._due[path], self._not_before), path)
 
-    def begun(self, path: str, now: float, *, roll: float) -> None:
+    def begun(self, path: FollowedPath, now: float, *, roll: float) -> None:
         """*path* is being read again at *now*, which uses up a part of the budget."""
         self._not_before = now + 60.0 / self.per_minute
         self.add(path, now, roll=roll)

@@ -17,7 +17,7 @@ from nemutator_agent.credentials.leases.certificates import (
 )
 from nemutator_agent.credentials.leases.renewing import LeaseRenewals
 from nemutator_agent.credentials.ports import Ledger, SharedVault, Vault
-from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.accounts import Account, AccountKey
 from nemutator_agent.credentials.vault.cache import (
     DENIAL_S,
     CachedDenial,
@@ -72,7 +72,7 @@ class Broker:
     """For so long a reader waits for Vault; a login goes on, and the next reader finds its token."""
     drain_s: float
     """For so long it goes on when all else has stopped."""
-    _sessions: dict[tuple[str, str], VaultSession] = field(default_factory=dict, init=False)
+    _sessions: dict[AccountKey, VaultSession] = field(default_factory=dict, init=False)
     _tokens: SessionTokens = field(init=False)
     _reads: SingleFlight[Document] = field(init=False)
     _mounts: SingleFlight[EngineMount] = field(init=False)
@@ -102,7 +102,11 @@ class Broker:
         session = self._sessions.get(account.key)
         if session is None:
             beside = next(
-                (one.cache for (uid, _), one in self._sessions.items() if uid == account.pod.uid),
+                (
+                    one.cache
+                    for key, one in self._sessions.items()
+                    if key.pod_uid == account.pod.uid
+                ),
                 None,
             )
             session = VaultSession(account, cache=DocumentCache(beside=beside))

@@ -10,7 +10,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.ports import NamespacedVault
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
@@ -33,7 +33,7 @@ LATER_S = 3.0
 class VaultCalls:
     """A `Vault` that asks another one."""
 
-    vault: Vault
+    vault: NamespacedVault
     process: Process
     _: KW_ONLY
     deadline_s: float
@@ -48,6 +48,8 @@ class VaultCalls:
     def of(self, account: Account) -> "VaultCalls":
         """The same, in the name of the account's pod: its failures alone are not those of the node."""
         mine = copy.copy(self)
+        if account.vault_namespace:
+            mine.vault = self.vault.within(account.vault_namespace)
         mine.caller = account.pod.uid
         return mine
 

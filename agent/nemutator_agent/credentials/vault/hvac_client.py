@@ -35,14 +35,19 @@ LARGEST_DOCUMENT = 256 << 10
 
 
 class HvacVault:
-    """Fulfils the port `Vault`."""
+    """Fulfils the port `NamespacedVault`."""
 
     def __init__(self, session: HvacSession, *, auth_mount: str, job_s: float) -> None:
         self._session = session
+        self._auth_mount = auth_mount
         self._job_s = job_s
         self._logins = HvacLogins(
             lambda token: session.client(token, answer_s=job_s), auth_mount=auth_mount
         )
+
+    def within(self, namespace: str) -> "HvacVault":
+        session = self._session.within(namespace)
+        return HvacVault(session, auth_mount=self._auth_mount, job_s=self._job_s)
 
     async def login(self, role: str, proof: LoginProof) -> Lease:
         return await self._session.run(

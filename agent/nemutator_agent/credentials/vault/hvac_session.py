@@ -5,6 +5,7 @@ here (proxies, .netrc, VAULT_TOKEN): only the settings say where Vault is and wh
 """
 
 import asyncio
+import copy
 import ssl
 import threading
 from collections import Counter
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 import hvac  # type: ignore[import-untyped]
 import requests
@@ -56,6 +57,12 @@ class HvacSession:
         for threads in self._pools.values():
             threads.shutdown(wait=False, cancel_futures=True)
         self._session.close()
+
+    def within(self, namespace: str) -> Self:
+        """The same way, threads and connections, to another namespace."""
+        other = copy.copy(self)
+        other._namespace = namespace
+        return other
 
     def client(self, token: Secret | None, *, answer_s: float | None = None) -> Any:
         """For one call, which has *answer_s* from its connection to the last byte of the answer."""

@@ -13,6 +13,7 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, Operation, Result, subject_of
 from nemutator_agent.credentials.ports import Ledger, SharedVault
+from nemutator_agent.credentials.vault.accounts import AccountKey
 from nemutator_agent.credentials.vault.cache import DENIAL_S, CachedDenial, postponed
 from nemutator_agent.credentials.vault.failures import (
     UNDONE,
@@ -51,7 +52,7 @@ class SessionTokens:
     revocations: Revocations
     ledger: Ledger
     process: Process
-    sessions: Mapping[tuple[str, str], VaultSession]
+    sessions: Mapping[AccountKey, VaultSession]
     """Those that are open, which others open and close."""
     drain_s: float
     """For so long a process that ends waits for the logins that it has begun: the token of one whose

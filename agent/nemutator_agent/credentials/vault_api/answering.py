@@ -240,7 +240,7 @@ class PodVaultApi:
             subject_of(self.session.account.pod),
             operation,
             result,
-            path=path,
+            path=self.session.account.located(path),
             role=self.session.account.role,
             reason=reason,
             version=of.document.version if of else None,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.http_refusals import HttpRefusal
@@ -118,8 +119,8 @@ def _check_namespace(asked: str, own: str) -> None:
     if asked and asked.strip("/") != own.strip("/"):
         raise HttpRefusal(
             403,
-            "pods of this node are served in another namespace of Vault",
-            remedy=f"leave {NAMESPACE} away (VAULT_NAMESPACE), or let credentials.vault_namespace "
-            "name that one",
+            "this pod is served in another namespace of Vault",
+            remedy=f"leave {NAMESPACE} away (VAULT_NAMESPACE), or let the pod's "
+            f"{names.VAULT_NAMESPACE} name that one",
             step="namespace",
         )

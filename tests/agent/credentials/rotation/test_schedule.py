@@ -2,14 +2,14 @@ from bisect import bisect_left
 
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.credentials.rotation.schedule import CheckSchedule
+from nemutator_agent.credentials.rotation.schedule import CheckSchedule, FollowedPath
 
 ROLLS = st.floats(0, 1, exclude_max=True)
 
 
 def run(
     schedule: CheckSchedule, *, until: float, roll: float, slow_s: float = 0.0
-) -> list[tuple[float, str]]:
+) -> list[tuple[float, FollowedPath]]:
     """Each check at its time; one takes *slow_s*."""
     now, done = 0.0, []
     while (check := schedule.next()) is not None:
@@ -25,16 +25,16 @@ def run(
 def filled(paths: int, *, per_minute: float, interval_s: float, roll: float) -> CheckSchedule:
     schedule = CheckSchedule(per_minute=per_minute, interval_s=interval_s)
     for number in range(paths):
-        schedule.add(f"secret/{number}", 0.0, roll=roll)
+        schedule.add(FollowedPath(f"secret/{number}"), 0.0, roll=roll)
     return schedule
 
 
 def test_with_nothing_to_check_there_is_no_check() -> None:
     schedule = CheckSchedule(per_minute=60, interval_s=60)
     assert schedule.next() is None
-    schedule.add("secret/a", 0.0, roll=0)
-    schedule.remove("secret/a")
-    schedule.remove("secret/a")
+    schedule.add(FollowedPath("secret/a"), 0.0, roll=0)
+    schedule.remove(FollowedPath("secret/a"))
+    schedule.remove(FollowedPath("secret/a"))
     assert (schedule.next(), len(schedule)) == (None, 0)
 
 
@@ -72,7 +72,7 @@ def test_the_age_of_each_path_is_bounded(
     schedule = filled(paths, per_minute=per_minute, interval_s=interval_s, roll=rolls[0])
     oldest = 1.25 * interval_s + paths * 60 / per_minute
     end = 3 * oldest
-    read = dict.fromkeys((f"secret/{number}" for number in range(paths)), 0.0)
+    read = dict.fromkeys((FollowedPath(f"secret/{number}") for number in range(paths)), 0.0)
     for at, path in run(schedule, until=end, roll=rolls[1]):
         assert at - read[path] <= oldest * 1.000001
         read[path] = at

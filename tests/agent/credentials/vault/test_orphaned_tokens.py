@@ -104,6 +104,24 @@ async def test_a_pod_that_is_published_again_has_its_token_back(machine: Machine
         assert (third.left, third.unfinished) == ((), ())
 
 
+async def test_a_token_is_found_again_in_its_namespace_and_revoked_there(machine: Machine) -> None:
+    there = machine.vault.within("team-a")
+    there.role(account(POD, None).role, f"the-jwt-{POD.uid}", [PATH])
+    there.write(PATH, {"word": "x"})
+    async with machine.life() as first:
+        await first.broker.read(first.session(vault_namespace="team-a"), PATH)
+        (token,) = there.tokens
+    async with machine.life() as second:
+        # Another namespace is another account: its token is not taken for this one's.
+        second.session()
+        second.session(vault_namespace="team-a")
+        assert recovered(second, "adopted") == 1
+    async with machine.life() as third:
+        await third.clock.advance(ORPHANS_S + 1)
+        assert there.revoked == [token]
+        assert machine.vault.revoked == []
+
+
 async def test_a_renewal_is_remembered(machine: Machine) -> None:
     async with machine.life() as first:
         await first.broker.read(first.session(), PATH)
