@@ -106,6 +106,23 @@ class MemoryWorkloads:
         }
         self.version += 1
 
+    def become_a_daemon_set(self, strategy: dict[str, Any]) -> None:
+        assert self.document is not None
+        self.document["spec"] = {"updateStrategy": strategy, "template": {}}
+        self.nodes(updated=0, available=2)
+
+    def nodes(self, *, updated: int, available: int) -> None:
+        """What the DaemonSet controller says of its two nodes."""
+        assert self.document is not None
+        self.document["status"] = {
+            "observedGeneration": self.document["metadata"]["generation"],
+            "desiredNumberScheduled": 2,
+            "currentNumberScheduled": 2,
+            "updatedNumberScheduled": updated,
+            "numberAvailable": available,
+        }
+        self.version += 1
+
     def scale(self, replicas: int) -> None:
         """What an autoscaler writes; the controller has not seen it yet."""
         assert self.document is not None
@@ -118,7 +135,7 @@ class MemoryWorkloads:
             raise self.failure
         if self.document is None:
             raise WorkloadGoneError(str(workload))
-        return LiveWorkload(WEB, copy.deepcopy(self.document), str(self.version))
+        return LiveWorkload(workload, copy.deepcopy(self.document), str(self.version))
 
     async def patch(self, live: LiveWorkload, change: Any) -> LiveWorkload:
         if self.failure is not None:

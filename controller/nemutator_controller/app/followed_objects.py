@@ -149,7 +149,7 @@ def cluster_objects(cluster: Cluster, subscriber: str) -> Iterator[ClusterObject
 def followed(
     pods: Iterable[Pod], snapshot: ClusterSnapshot, workloads: Mapping[str, Iterable[Object]]
 ) -> AsyncIterator[FollowedObject]:
-    """Those of *pods* that go on, and of *workloads*, given by kind, that nothing else makes; each when it is
+    """Those of *pods* that go on, and of *workloads*, given by kind, that no workload makes; each when it is
     asked for."""
     return _in_turns(
         itertools.chain(
@@ -182,8 +182,11 @@ def _goes_on(pod: Pod) -> bool:
 
 
 def _is_first(workload: Object) -> bool:
-    """Whether no other object makes it, which might write it as well."""
-    return workload.metadata.controller is None and not workload.metadata.deletion_timestamp
+    """Whether no workload makes it, which follows itself. What an operator makes follows, too: where that one
+    writes its own value again and again, it is given way to."""
+    maker = workload.metadata.controller
+    made = maker is not None and maker.kind in RESOURCES
+    return not made and not workload.metadata.deletion_timestamp
 
 
 def _of_pod(pod: Pod, snapshot: ClusterSnapshot) -> FollowedObject:

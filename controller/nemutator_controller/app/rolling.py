@@ -18,7 +18,7 @@ from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
 from nemutator_controller.kube.reading import Reader
-from nemutator_controller.kube.resources import DEPLOYMENTS, STATEFUL_SETS
+from nemutator_controller.kube.resources import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
 from nemutator_controller.kube.reviews import User, Wish
 from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.rolling.endpoint import NoRollsApi, RollsApi
@@ -33,7 +33,7 @@ from nemutator_controller.rolling.records import (
 from nemutator_controller.rolling.rolling import SlowRolls
 from nemutator_controller.rolling.sql import SqlRolls
 
-RESOURCES = {"Deployment": DEPLOYMENTS, "StatefulSet": STATEFUL_SETS}
+RESOURCES = {"Deployment": DEPLOYMENTS, "StatefulSet": STATEFUL_SETS, "DaemonSet": DAEMON_SETS}
 
 KEPT = 10_000
 

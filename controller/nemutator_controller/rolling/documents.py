@@ -15,7 +15,7 @@ from nemutator_controller.rolling.records import LiveWorkload, Roll, RolledWorkl
 
 Json = dict[str, Any]
 
-KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
+KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet", "daemonset": "DaemonSet"}
 USUAL_DEADLINE_S = 300.0
 LEAST_DEADLINE_S, MOST_DEADLINE_S = 5.0, 86_400.0
 LONGEST_ROLL_REASON = 200
@@ -60,7 +60,9 @@ def question(body: bytes) -> RollQuestion:
         raise InvalidRollError(str(error)[:200]) from error
     kind, _, name = asked.workload.partition("/")
     if kind.lower() not in KINDS:
-        raise InvalidRollError("workload: expected deployment/NAME or statefulset/NAME")
+        raise InvalidRollError(
+            "workload: expected deployment/NAME, statefulset/NAME or daemonset/NAME"
+        )
     if not (_NAME.fullmatch(name) and _NAME.fullmatch(asked.namespace)):
         raise InvalidRollError("workload, namespace: expected names as Kubernetes writes them")
     reason = asked.reason.strip()
@@ -88,7 +90,7 @@ def question(body: bytes) -> RollQuestion:
 def planned(live: LiveWorkload, question: RollQuestion) -> Json:
     """What a person reads before agreeing."""
     kind = live.workload.kind
-    found = strategies.status(live.document)
+    found = strategies.status(kind, live.document)
     return {
         **_document("RollPlan"),
         "workload": str(live.workload),

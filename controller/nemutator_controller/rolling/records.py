@@ -17,7 +17,7 @@ LONGEST_ROLL_WHY = 300
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolledWorkload:
     namespace: str
-    kind: Literal["Deployment", "StatefulSet"]
+    kind: Literal["Deployment", "StatefulSet", "DaemonSet"]
     name: str
     uid: str = ""
 

@@ -37,6 +37,10 @@ GONE = "it is not there any more"
 OTHERS = "somebody else has changed its strategy meanwhile: it stays as they left it"
 HELD = "its window is over: it goes on in the next one"
 RESUME = "mend what fails, then `kubectl rollout resume`, or resume and `kubectl rollout undo`"
+KEPT_SLOW = (
+    "the slow strategy stays, because its own would take away further pods: put that one back then"
+    " (`roll --show ID -o json` has it)"
+)
 MEND = "mend what fails, or `kubectl rollout undo`: its controller waits for that pod"
 
 
@@ -134,7 +138,7 @@ class SlowRolls:
         self.workloads.notify(roll.workload, f"rolled slowly for {roll.by}: {roll.reason}")
 
     async def _follow(self, roll: Roll, live: LiveWorkload, now: float) -> None:
-        found = strategies.status(live.document)
+        found = strategies.status(roll.workload.kind, live.document)
         if found.is_done:
             why = await self._put_back(roll, live)
             await self._save(roll.then("done", why=why))
@@ -152,7 +156,10 @@ class SlowRolls:
             if roll.workload.kind == "Deployment":
                 # With its own strategy the next pods would go as well.
                 live = await self.workloads.patch(live, {"spec": {"paused": True}})
-            others = await self._put_back(roll, live)
+            if strategies.goes_on_faster(roll.workload.kind, _mapping(roll.strategy)):
+                others = KEPT_SLOW
+            else:
+                others = await self._put_back(roll, live)
             remedy = RESUME if roll.workload.kind == "Deployment" else MEND
             why = "; ".join(filter(None, (why, others, remedy)))
             await self._save(roll.then("stopped", why=why))

@@ -8,11 +8,13 @@ from nemutator_common import names
 
 Json = Mapping[str, Any]
 
-FIELDS = {"Deployment": "strategy", "StatefulSet": "updateStrategy"}
+FIELDS = {"Deployment": "strategy", "StatefulSet": "updateStrategy", "DaemonSet": "updateStrategy"}
 SLOW: Mapping[str, Json] = {
     "Deployment": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
     # One pod at a time is all that the API permits there, from the last to the first.
     "StatefulSet": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+    # One node after another: never two pods of it on a node, and never two nodes without one.
+    "DaemonSet": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
 }
 
 
@@ -54,6 +56,8 @@ def why_not(kind: str, document: Json) -> str:
         return "it is paused: somebody is in the middle of something"
     if _map(strategy, "rollingUpdate").get("partition"):
         return "it has a partition: somebody rolls it in parts"
+    if kind == "DaemonSet":
+        return "" if status(kind, document).wanted > 0 else "no node has a pod of it"
     return "" if _number(spec, "replicas", 1) > 0 else "it has no replicas"
 
 
@@ -86,9 +90,24 @@ def remembered(kind: str, document: Json) -> Json:
     return _strategy(kind, document)
 
 
-def status(document: Json) -> RollStatus:
+def goes_on_faster(kind: str, strategy: Json) -> bool:
+    """Whether a controller that cannot be paused would make more pods anew at once by *strategy*."""
+    rolling = _map(strategy, "rollingUpdate")
+    surge, away = rolling.get("maxSurge", 0), rolling.get("maxUnavailable", 1)
+    return kind != "Deployment" and (away != 1 or surge not in (0, "0%"))
+
+
+def status(kind: str, document: Json) -> RollStatus:
     found = _map(document, "status")
     generation = _number(_map(document, "metadata"), "generation", 0)
+    if kind == "DaemonSet":
+        return RollStatus(
+            wanted=_number(found, "desiredNumberScheduled", 0),
+            updated=_number(found, "updatedNumberScheduled", 0),
+            available=_number(found, "numberAvailable", 0),
+            seen=_number(found, "observedGeneration", 0) >= generation,
+            left=_number(found, "currentNumberScheduled", 0),
+        )
     return RollStatus(
         wanted=_number(_map(document, "spec"), "replicas", 1),
         updated=_number(found, "updatedReplicas", 0),

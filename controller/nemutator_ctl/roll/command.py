@@ -90,7 +90,10 @@ def _parser() -> argparse.ArgumentParser:
         remote=True,
     )
     parser.add_argument(
-        "workload", nargs="?", metavar="KIND/NAME", help="deployment/web or statefulset/db"
+        "workload",
+        nargs="?",
+        metavar="KIND/NAME",
+        help="deployment/web, statefulset/db or daemonset/log",
     )
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="its namespace")
     parser.add_argument("--reason", metavar="TEXT", help="why, for those who own the workload")

@@ -381,13 +381,16 @@ async def test_what_follows_is_every_pod_and_workload_once_and_then_what_has_cha
             "apiVersion": "v1",
             "controller": True,
         }
-        kube.store.put(kinds.DEPLOYMENTS, deployment("made", ownerReferences=[operator]))
+        cron_job = operator | {"kind": "CronJob", "uid": "c1", "apiVersion": "batch/v1"}
+        kube.store.put(kinds.DEPLOYMENTS, deployment("by-operator", ownerReferences=[operator]))
+        kube.store.put(kinds.DEPLOYMENTS, deployment("made", ownerReferences=[cron_job]))
         kube.store.put(kinds.DEPLOYMENTS, deployment("web"))
         for informer in cluster.workloads.values():
             await informer.synced()
         with cluster_objects(cluster, "test") as objects:
             assert objects.changed() is None
-            web = (await seen_as(objects, "web", "web-1", "web-2"))["web"].subject
+            everything = await seen_as(objects, "by-operator", "web", "web-1", "web-2")
+            web = everything["web"].subject
             assert (web.api_version, web.owner_kind, web.owner_name) == (
                 "apps/v1",
                 "Deployment",

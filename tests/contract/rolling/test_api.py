@@ -85,7 +85,7 @@ async def test_nobody_rolls_by_us_what_they_may_not_patch_themselves() -> None:
 async def test_what_cannot_be_rolled_is_refused_with_its_reason() -> None:
     shop = Shop()
     async with shop.standing() as client:
-        assert (await post(client, **WEB | {"workload": "daemonset/x"}))[0] == 400
+        assert (await post(client, **WEB | {"workload": "job/x"}))[0] == 400
         shop.workloads.spec["paused"] = True
         status, refused = await post(client, **WEB)
         assert (status, "it is paused" in refused["error"]) == (409, True)

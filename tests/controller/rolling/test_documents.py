@@ -26,7 +26,7 @@ def test_a_roll_is_asked_for_as_kubectl_names_workloads() -> None:
     [
         (b"", "truncated"),
         (b"\xff", "malformed"),
-        (body(workload="daemonset/log"), "expected deployment"),
+        (body(workload="replicaset/log"), "expected deployment"),
         (body(workload="web"), "expected deployment"),
         (body(workload="deployment/a/b"), "expected names"),
         (body(namespace=""), "expected names"),

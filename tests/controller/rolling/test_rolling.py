@@ -7,6 +7,7 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.rolling.records import (
     Roll,
+    RolledWorkload,
     WorkloadRefusedError,
     WorkloadUnreachableError,
 )
@@ -14,6 +15,8 @@ from nemutator_controller.rolling.rolling import (
     CHECK_S,
     GONE,
     HELD,
+    KEPT_SLOW,
+    MEND,
     MOST_OPEN,
     OTHERS,
     RESUME,
@@ -103,6 +106,47 @@ async def test_it_stops_at_the_first_pod_that_is_not_ready_in_time() -> None:
     assert one.strategy == USUAL
     assert one.workloads.notes[-1][1]
     assert one.meter.value(names.ROLLS, result="stopped") == 1
+
+
+LOGS = RolledWorkload(namespace="shop", kind="DaemonSet", name="logs", uid="u1")
+EAGER = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}}
+
+
+async def test_a_daemon_set_is_rolled_from_node_to_node() -> None:
+    one = Life()
+    one.workloads.become_a_daemon_set(EAGER)
+    async with one.running(roll(workload=LOGS)):
+        await one.check()
+        assert one.workloads.spec["updateStrategy"] == SLOW["DaemonSet"]
+        one.workloads.nodes(updated=1, available=2)
+        await one.check()
+        assert one.state == ("rolling", "")
+        one.workloads.nodes(updated=2, available=2)
+        await one.check()
+    assert one.state == ("done", "")
+    assert one.workloads.spec["updateStrategy"] == EAGER
+
+
+@pytest.mark.parametrize(
+    ("strategy", "after", "said"),
+    [
+        # Its own would take away the pods of all other nodes, too.
+        (EAGER, SLOW["DaemonSet"], f"{KEPT_SLOW}; {MEND}"),
+        ({"type": "RollingUpdate"}, {"type": "RollingUpdate"}, MEND),
+    ],
+)
+async def test_what_cannot_be_paused_stays_slow_where_a_pod_does_not_become_ready(
+    strategy: Any, after: Any, said: str
+) -> None:
+    one = Life()
+    one.workloads.become_a_daemon_set(strategy)
+    async with one.running(roll(workload=LOGS, deadline_s=20)):
+        await one.check()
+        one.workloads.nodes(updated=1, available=1)
+        await one.check(24)
+    assert one.state == ("stopped", f"a pod was not ready within 20 s; {said}"[:300])
+    assert one.workloads.spec["updateStrategy"] == after
+    assert "paused" not in one.workloads.spec
 
 
 async def test_a_workload_that_is_scaled_meanwhile_is_rolled_on() -> None:
