@@ -181,8 +181,8 @@ class BrainSettings(ServesMetrics):
     )
     prometheus: str = setting(
         "",
-        "Prometheus that is asked for history which is older than the brain's own, like"
-        " `https://prometheus:9090` or `https://mimir/prometheus`; empty: none.",
+        "Prometheus that is asked for history which is older than the brain's own, and for what containers used"
+        " before it began, like `https://prometheus:9090` or `https://mimir/prometheus`; empty: none.",
         check=web_address,
     )
     prometheus_token_file: str = setting(
@@ -197,6 +197,19 @@ class BrainSettings(ServesMetrics):
     )
     prometheus_ca_file: str = setting(
         "", "PEM file with who signs its certificate; empty: the authorities of the system."
+    )
+    prometheus_certificate_file: str = setting(
+        "", "PEM file with our certificate for it, where it asks for one."
+    )
+    prometheus_key_file: str = setting("", "PEM file with the key of that certificate.")
+    prometheus_warm_days: int = setting(
+        8,
+        "Days of which a new brain learns from that Prometheus what containers used; 0: none.",
+        check=between(0, 14),
+    )
+    prometheus_usage: bool = setting(
+        False,
+        "Learn from that Prometheus what containers use, of those that no agent reports.",
     )
     profiles: int = setting(
         500,

@@ -1,6 +1,7 @@
 """A Prometheus that takes remote write and answers the few forms of queries that nemutator asks."""
 
 import contextlib
+import itertools
 import json
 import math
 import re
@@ -20,6 +21,12 @@ _OVER_TIME = re.compile(
     r'"(?P<label>[a-z_]+)", ?"(?P<value>[a-z_]+)", ?"", ?""\)'
 )
 _PLAIN = re.compile(_SELECTOR)
+
+_LOOSE = r'[a-z_]+(?:!=|=~|=)"(?:[^"\\]|\\.)*"'
+_SERIES = rf"(?P<name>[a-z_0-9:]+)(?:\{{(?P<matchers>{_LOOSE}(?:,{_LOOSE})*)\}})?"
+_GROUPED = re.compile(r"(?P<how>max|count) by \((?P<labels>[a-z_, ]+)\) \((?P<rest>.+)\)")
+_RANGED = re.compile(rf"(?P<function>rate|max_over_time)\({_SERIES}\[(?P<range>[0-9]+)s\]\)")
+_BARE = re.compile(_SERIES)
 
 _FUNCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "avg": lambda values: math.fsum(values) / len(values),
@@ -101,7 +108,40 @@ class FakePrometheus(MemoryReceiver):
             status=self.status, body=body, headers=self.headers, content_type="application/json"
         )
 
+    def _grouped(self, expression: str, at: float) -> list[tuple[Labels, float]]:
+        """What sizing asks: a function over a range, of groups the largest or their number."""
+        if grouped := _GROUPED.fullmatch(expression):
+            names = grouped["labels"].split(", ")
+            groups: dict[Labels, list[float]] = {}
+            for labels, value in self._grouped(grouped["rest"], at):
+                kept = {name: text for name, text in dict(labels).items() if name in names}
+                groups.setdefault(frozenset(kept.items()), []).append(value)
+            how = max if grouped["how"] == "max" else _FUNCTIONS["count"]
+            return [(labels, how(values)) for labels, values in groups.items()]
+        ranged = _RANGED.fullmatch(expression)
+        asked = ranged or _BARE.fullmatch(expression)
+        assert asked, f"this fake does not read {expression}"
+        span_s = float(ranged["range"]) if ranged else LOOKBACK_S
+        found = []
+        for labels, series in self.kept.items():
+            if not _fits(dict(labels), asked):
+                continue
+            points = [
+                (moment / 1000, value)
+                for moment, value in sorted(series.items())
+                if at - span_s < moment / 1000 <= at
+            ]
+            result = _over(points, ranged["function"] if ranged else "")
+            if result is not None:
+                named = {**dict(labels)}
+                if ranged:
+                    named.pop("__name__")
+                found.append((frozenset(named.items()), result))
+        return found
+
     def _found(self, expression: str, at: float) -> list[tuple[Labels, float]]:
+        if " by (" in expression or _RANGED.fullmatch(expression) or "=~" in expression:
+            return self._grouped(expression, at)
         if plain := _PLAIN.fullmatch(expression):
             return [
                 (labels, values[-1])
@@ -141,3 +181,31 @@ class FakePrometheus(MemoryReceiver):
             for labels, series in self.kept.items()
             if all(dict(labels).get(name, "") == value for name, value in wanted.items())
         ]
+
+
+def _fits(labels: Mapping[str, str], asked: re.Match[str]) -> bool:
+    if labels["__name__"] != asked["name"]:
+        return False
+    for one in re.findall(_LOOSE, asked["matchers"] or ""):
+        name, how, text = re.fullmatch(r"([a-z_]+)(!=|=~|=)(.+)", one, re.DOTALL).groups()  # type: ignore[union-attr]
+        value, wanted = labels.get(name, ""), json.loads(text)
+        good = re.fullmatch(wanted, value) is not None if how == "=~" else value == wanted
+        if good == (how == "!="):
+            return False
+    return True
+
+
+def _over(points: Sequence[tuple[float, float]], function: str) -> float | None:
+    if not points:
+        return None
+    if function == "max_over_time":
+        return max(value for _, value in points)
+    if function != "rate":
+        return points[-1][1]
+    if len(points) < 2:
+        return None
+    grown = sum(
+        value - before if value >= before else value
+        for (_, before), (_, value) in itertools.pairwise(points)
+    )
+    return grown / (points[-1][0] - points[0][0])

@@ -232,6 +232,25 @@ HISTORY_READ_BACK_DROPPED = Metric(
     " histogram (the answer), absurd, off_grid and unknown (what nobody asked for)",
     ("reason",),
 )
+SOURCE_READS = Metric(
+    "nemutator_source_reads_total",
+    "counter",
+    "parts of use that were read from Prometheus, by result (answered, failed)",
+    ("result",),
+)
+SOURCE_SAMPLES_LEARNED = Metric(
+    "nemutator_source_samples_learned_total",
+    "counter",
+    "steps of containers' use from Prometheus that sizing has learnt from",
+)
+SOURCE_SAMPLES_DROPPED = Metric(
+    "nemutator_source_samples_dropped_total",
+    "counter",
+    "samples and steps of Prometheus that sizing ignored, by reason: not_finite, future, duplicate, unordered and"
+    " histogram (the answer), absurd, off_grid and nameless (what cannot be), half (only CPU or only memory),"
+    " unknown_owner, unsound, known (learned already) and no_room",
+    ("reason",),
+)
 PROFILES_ASKED = Metric(
     "nemutator_profiles_asked_total",
     "counter",

@@ -31,6 +31,7 @@ from nemutator_controller.app.sizing import LeakingMemory, LocalAdvice, advice_k
 from nemutator_controller.app.streams import streams_part
 from nemutator_controller.app.tokens import token_reading, tokens_part
 from nemutator_controller.app.updating import updating_part
+from nemutator_controller.app.usage_source import usage_source_part
 from nemutator_controller.app.windows import windows_part
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
@@ -105,6 +106,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         history_part(context, usage, history),
         inventory_part(context, nodes, usages, pace, current, flows),
         sizing_part(context, usages, findings),
+        usage_source_part(context, usages),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         grants_part(context),

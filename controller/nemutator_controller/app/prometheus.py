@@ -1,8 +1,10 @@
 """The Prometheus that is asked, from the settings."""
 
+from pathlib import Path
+
 from nemutator_common.process import Process
 
-from nemutator_controller.app.http_accounts import http_account, reread
+from nemutator_controller.app.http_accounts import http_account, reread, wrong
 from nemutator_controller.prometheus_http import PrometheusHttp
 from nemutator_controller.settings import BrainSettings
 
@@ -11,6 +13,10 @@ def prometheus(settings: BrainSettings, process: Process) -> PrometheusHttp | No
     """The one that *settings* name; None: there is none to ask. Raises `OperatorError`."""
     if not settings.prometheus:
         return None
+    certificate, key = settings.prometheus_certificate_file, settings.prometheus_key_file
+    if bool(certificate) != bool(key):
+        what = "a certificate and its key belong together"
+        raise wrong("prometheus", what, "name both, or none")
     return PrometheusHttp(
         url=settings.prometheus,
         clock=process.clock,
@@ -24,4 +30,5 @@ def prometheus(settings: BrainSettings, process: Process) -> PrometheusHttp | No
             tenant=settings.prometheus_tenant,
         ),
         ca=reread(settings.prometheus_ca_file, process),
+        certificate=(Path(certificate), Path(key)) if certificate else None,
     )

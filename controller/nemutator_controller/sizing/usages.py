@@ -112,6 +112,16 @@ class Usages:
             self._rows, key=lambda key: (key.namespace, key.owner_kind, key.owner, key.container)
         )
 
+    def known_since(self) -> dict[ContainerKey, float]:
+        """Where the first point of each begins."""
+        first = self._state["first_at"]
+        return {key: float(first[row]) for key, row in self._rows.items()}
+
+    def last_at(self, key: ContainerKey) -> float:
+        """Where its last point ends; long ago where it is not known."""
+        row = self._rows.get(key)
+        return 0.0 if row is None else float(self._state["last_at"][row])
+
     def seen(self, wanted: Iterable[ContainerKey], *, now: float) -> list[KnownUsage]:
         """What is known of *wanted*, in that order; what was dropped since is left out."""
         keys = [key for key in wanted if key in self._rows]

@@ -1,0 +1,126 @@
+"""Reads what containers used from Prometheus. A `UsageSource`.
+
+A day is asked for at once, for all pods, as long as the answer is one that both sides can hold; else the namespaces
+are divided, and of one that is too large the day. Nobody is asked for weeks in one expression: subqueries over weeks
+have ended Prometheus servers.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+from nemutator_controller.prometheus_answers import (
+    PrometheusAnswer,
+    PrometheusRefusedError,
+    PrometheusUnavailableError,
+)
+from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.sources import queries
+from nemutator_controller.sizing.sources.named_owners import NamedOwners, requests_of
+from nemutator_controller.sizing.sources.ports import PrometheusQueries
+from nemutator_controller.sizing.sources.recorded_steps import (
+    RecordedSteps,
+    SourceUnavailableError,
+    StepGrid,
+    recorded_steps,
+)
+
+DAY_S = 86_400
+MOST_SAMPLES = 400_000
+"""Of one answer: 11 MB."""
+
+
+@dataclass(slots=True)
+class PrometheusReading:
+    prometheus: PrometheusQueries
+    owners: NamedOwners
+    """Learns of each day whose its pods were."""
+    namespace: str | None = None
+    """Only this one."""
+    most_samples: int = MOST_SAMPLES
+    dropped: dict[str, int] = field(default_factory=dict, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+
+    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+        step_s = queries.WINDOW_S
+        first, last = int(begin // step_s) * step_s, int(end // step_s) * step_s
+        for day in range(first, last, DAY_S):
+            until = min(day + DAY_S, last)
+            recorded, series = await self._series(until)
+            if series:
+                await self._learn_owners(until)
+            for shard in queries.shards(series, most=self.most_samples // (DAY_S // step_s)):
+                count = max(1, min(DAY_S // step_s, self.most_samples // max(1, shard.series)))
+                for at in range(day, until, count * step_s):
+                    grid = StepGrid(at, step_s, min(count, (until - at) // step_s))
+                    yield await self._read(shard.namespaces, grid, recorded=recorded)
+
+    async def requested(self) -> Mapping[ContainerKey, Requested]:
+        """What containers request now; nothing where kube-state-metrics is not scraped."""
+        answer = await self._ask(queries.requests())
+        return requests_of(answer.series, self.owners)
+
+    async def _series(self, at: float) -> tuple[bool, Mapping[str, int]]:
+        """Whether rules had recorded something at that time, and how many containers each namespace had."""
+        for recorded in (True, False):
+            answer = await self._ask(queries.counted(recorded=recorded), at=at)
+            series = {
+                one.labels.get("namespace", ""): int(max(0.0, one.values[-1]))
+                for one in answer.series
+            }
+            series.pop("", None)
+            if self.namespace is not None:
+                series = {name: n for name, n in series.items() if name == self.namespace}
+            if series:
+                return recorded, series
+        return False, {}
+
+    async def _learn_owners(self, at: float) -> None:
+        owners, span_s = self.owners, DAY_S
+        pods = await self._ask(queries.owners(queries.POD_OWNER, span_s), at=at)
+        owners.learn_pods(pods.series)
+        for metric, kind, label in (
+            (queries.REPLICA_SET_OWNER, "ReplicaSet", "replicaset"),
+            (queries.JOB_OWNER, "Job", "job_name"),
+        ):
+            if pods.series:
+                found = await self._ask(queries.owners(metric, span_s), at=at)
+                owners.learn_makers(kind, label, found.series)
+
+    async def _read(
+        self, namespaces: tuple[str, ...] | None, grid: StepGrid, *, recorded: bool
+    ) -> RecordedSteps:
+        if namespaces is None and self.namespace is not None:
+            namespaces = (self.namespace,)
+        asked = queries.usage_expressions(namespaces, recorded=recorded)
+        cores = await self._range(asked.cores, grid)
+        memory = await self._range(asked.memory, grid)
+        steps = recorded_steps(cores.series, memory.series, grid)
+        self._count(steps.dropped)
+        return steps
+
+    async def _range(self, expression: str, grid: StepGrid) -> PrometheusAnswer:
+        try:
+            return self._noted(
+                await self.prometheus.query_range(
+                    expression, begin=grid.first, end=grid.end, step_s=grid.step_s
+                )
+            )
+        except (PrometheusUnavailableError, PrometheusRefusedError) as error:
+            raise SourceUnavailableError(str(error)) from error
+
+    async def _ask(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
+        try:
+            return self._noted(await self.prometheus.query(expression, at=at))
+        except (PrometheusUnavailableError, PrometheusRefusedError) as error:
+            raise SourceUnavailableError(str(error)) from error
+
+    def _noted(self, answer: PrometheusAnswer) -> PrometheusAnswer:
+        self._count(answer.dropped)
+        for one in answer.warnings:
+            if one not in self.warnings and len(self.warnings) < 10:
+                self.warnings.append(one)
+        return answer
+
+    def _count(self, dropped: Mapping[str, int]) -> None:
+        for reason, number in dropped.items():
+            self.dropped[reason] = self.dropped.get(reason, 0) + number

@@ -1,0 +1,110 @@
+"""What containers used in steps of one length, as somebody else has recorded it.
+
+Others are believed only as far as it can be true: what lies off the grid, is negative or is more than a machine
+has is left out and counted. A counter that began anew is the business of who makes rates of it.
+"""
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nemutator_controller.prometheus_answers import PrometheusSeries
+from nemutator_controller.sizing.buckets import CPU, MEMORY, Numbers
+
+OFF_GRID, ABSURD, NAMELESS, DUPLICATE = "off_grid", "absurd", "nameless", "duplicate"
+"""Reasons for which samples are left out: nobody asked for that moment, no container uses so much, the series does
+not say whose it is, or another one has said it already."""
+
+LONGEST_NAME = 253
+
+
+class SourceUnavailableError(Exception):
+    """It does not say what was used now; why, for people. Nothing in it is secret."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PodContainer:
+    namespace: str
+    pod: str
+    container: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordedSteps:
+    begin: float
+    """Where the first step begins."""
+    step_s: float
+    count: int
+    cores: Mapping[PodContainer, Numbers]
+    """Of each step the average; NaN where that is not known."""
+    memory: Mapping[PodContainer, Numbers]
+    """Of each step the most, in bytes."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepGrid:
+    begin: float
+    step_s: float
+    count: int
+
+    @property
+    def first(self) -> float:
+        """The end of the first step: there a query over a range begins."""
+        return self.begin + self.step_s
+
+    @property
+    def end(self) -> float:
+        return self.begin + self.count * self.step_s
+
+
+def recorded_steps(
+    cores: Iterable[PrometheusSeries], memory: Iterable[PrometheusSeries], grid: StepGrid
+) -> RecordedSteps:
+    dropped: dict[str, int] = {}
+    return RecordedSteps(
+        begin=grid.begin,
+        step_s=grid.step_s,
+        count=grid.count,
+        cores=_on_grid(cores, grid, CPU.largest, dropped),
+        memory=_on_grid(memory, grid, MEMORY.largest, dropped),
+        dropped=dropped,
+    )
+
+
+def container_of(labels: Mapping[str, str]) -> PodContainer | None:
+    names = tuple(labels.get(label, "") for label in ("namespace", "pod", "container"))
+    if not all(names) or max(map(len, names)) > LONGEST_NAME:
+        return None
+    return PodContainer(*names)
+
+
+def _on_grid(
+    found: Iterable[PrometheusSeries],
+    grid: StepGrid,
+    most: float,
+    dropped: MutableMapping[str, int],
+) -> Mapping[PodContainer, Numbers]:
+    rows: dict[PodContainer, Numbers] = {}
+    for series in found:
+        of = container_of(series.labels)
+        if of is None or of in rows:
+            _count(dropped, NAMELESS if of is None else DUPLICATE, len(series.at))
+            continue
+        at, values = np.asarray(series.at), np.asarray(series.values)
+        place = (at - grid.begin) / grid.step_s - 1
+        index = np.rint(place)
+        on_grid = (np.abs(place - index) < 1e-3) & (index >= 0) & (index < grid.count)
+        sound = on_grid & (values >= 0) & (values <= most)
+        _count(dropped, OFF_GRID, int((~on_grid).sum()))
+        _count(dropped, ABSURD, int((on_grid & ~sound).sum()))
+        if sound.any():
+            row = rows[of] = np.full(grid.count, np.nan)
+            row[index[sound].astype(np.int64)] = values[sound]
+    return rows
+
+
+def _count(dropped: MutableMapping[str, int], reason: str, number: int) -> None:
+    if number:
+        dropped[reason] = dropped.get(reason, 0) + number

@@ -1,0 +1,40 @@
+"""Options of `nemutator advise` that name a Prometheus: apart, because arithmetic takes long to import."""
+
+import argparse
+from pathlib import Path
+
+OURS = "nemutator"
+STRATEGIES = (OURS, "vpa", "krr", "krr-limit", "seed")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("advice from a Prometheus, with nothing installed")
+    group.add_argument(
+        "--prometheus", metavar="URL", help="of Prometheus, Thanos, Mimir or VictoriaMetrics"
+    )
+    group.add_argument(
+        "--days", type=int, default=8, help="of use that are read (%(default)s; up to 14)"
+    )
+    group.add_argument(
+        "--strategy",
+        choices=STRATEGIES,
+        default=OURS,
+        help="whose answer is shown (%(default)s)",
+    )
+    for name, meaning in (
+        ("token", "with a bearer token, such as a service account's"),
+        ("password", "with the password of --prometheus-user"),
+        ("ca", "with who signs its certificate"),
+        ("certificate", "with a certificate of yours, where it asks for one"),
+        ("key", "with the key of that certificate"),
+    ):
+        group.add_argument(
+            f"--prometheus-{name}-file", type=Path, metavar="FILE", help=f"a file {meaning}"
+        )
+    group.add_argument("--prometheus-user", metavar="NAME", help="that it asks for")
+    group.add_argument("--prometheus-tenant", metavar="NAME", help="X-Scope-OrgID")
+    group.add_argument(
+        "--recording-rules",
+        action="store_true",
+        help="print the rules that make such questions cheap, and ask nobody",
+    )

@@ -1,0 +1,87 @@
+"""Asks a Prometheus for what containers used, with nothing of ours installed anywhere.
+
+On the standard library's client, as all that a command asks. Redirects are not followed: they would send a secret to
+somebody else.
+"""
+
+import http.client
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlencode
+
+from nemutator_controller.prometheus_answers import (
+    PrometheusAnswer,
+    PrometheusRefusedError,
+    PrometheusUnavailableError,
+    UnreadablePrometheusError,
+    read_answer,
+)
+
+from nemutator_ctl.exchanges import LARGEST_ANSWER, reason
+
+LONGEST_SAID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusClient:
+    """A `PrometheusQueries`. It blocks: a command asks one question after another."""
+
+    address: SplitResult
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trust: ssl.SSLContext | None = None
+    timeout_s: float = 60.0
+
+    async def query(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
+        asked = {} if at is None else {"time": f"{at:.3f}"}
+        return self._ask("query", {"query": expression, **asked})
+
+    async def query_range(
+        self, expression: str, *, begin: float, end: float, step_s: float
+    ) -> PrometheusAnswer:
+        moments = {"start": f"{begin:.3f}", "end": f"{end:.3f}", "step": f"{step_s:.3f}"}
+        return self._ask("query_range", {"query": expression, **moments})
+
+    def _ask(self, path: str, form: Mapping[str, str]) -> PrometheusAnswer:
+        where = f"{self.address.hostname}:{self._port}"
+        target = f"{self.address.path.rstrip('/')}/api/v1/{path}"
+        body = urlencode({**form, "timeout": f"{self.timeout_s:.0f}s"}).encode()
+        headers = {
+            "Connection": "close",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept-Encoding": "identity",
+            **self.headers,
+        }
+        try:
+            with closing(self._connection()) as connection:
+                connection.request("POST", target, body=body, headers=headers)
+                response = connection.getresponse()
+                content = response.read(LARGEST_ANSWER + 1)
+        except (OSError, http.client.HTTPException) as error:
+            raise PrometheusUnavailableError(f"{where}: {reason(error)}") from error
+        if len(content) > LARGEST_ANSWER:
+            raise PrometheusRefusedError(f"{where} answers more than {LARGEST_ANSWER} bytes")
+        if response.status != http.client.OK:
+            said = content[:LONGEST_SAID].decode(errors="replace")
+            what = f"{where} answers {response.status}: {said}"
+            if response.status >= 500 or response.status == http.client.TOO_MANY_REQUESTS:
+                raise PrometheusUnavailableError(what)
+            raise PrometheusRefusedError(what)
+        try:
+            return read_answer(content, now=time.time())
+        except UnreadablePrometheusError as error:
+            raise PrometheusRefusedError(f"{where} cannot be read: {error}") from error
+
+    @property
+    def _port(self) -> int:
+        return self.address.port or (443 if self.trust is not None else 80)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host = str(self.address.hostname)
+        if self.trust is None:
+            return http.client.HTTPConnection(host, self._port, timeout=self.timeout_s)
+        return http.client.HTTPSConnection(
+            host, self._port, timeout=self.timeout_s, context=self.trust
+        )

@@ -1,0 +1,164 @@
+"""What containers used, read from a fake and from the real Prometheus: one suite; and `nemutator advise` on both."""
+
+import json
+import math
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from nemutator_common.errors import ExitCode
+from nemutator_controller.history.remote_write_http import HttpRemoteWrite
+from nemutator_controller.history.remote_write_messages import body, labels, series
+from nemutator_controller.prometheus_http import PrometheusHttp
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.sources.named_owners import NamedOwners
+from nemutator_controller.sizing.sources.prometheus_reading import PrometheusReading
+from nemutator_controller.sizing.sources.queries import CPU_TOTAL, REQUESTS, WORKING_SET
+from nemutator_controller.sizing.sources.source_samples import samples_of
+from nemutator_controller.sizing.usages import Usages
+from nemutator_ctl.__main__ import main
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.prometheus import FakePrometheus
+
+STEP_S = 60
+MINUTES = 50
+"""The real one takes what is an hour old, and no more."""
+POD = "cart-7c9d8f5b6d-x2x9k"
+KEY = ContainerKey("shop", "Deployment", "cart", "app")
+
+
+class WallClock(ManualClock):
+    def now(self) -> float:
+        return time.time()
+
+
+@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
+async def url(request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    if request.param == "prometheus":
+        yield request.getfixturevalue("prometheus").url
+        return
+    async with FakePrometheus().serving() as there:
+        yield there.url
+
+
+async def written(url: str, name: str, values: Sequence[tuple[float, float]], **more: str) -> None:
+    text = labels({"__name__": name, "namespace": "shop", "pod": POD, "container": "app", **more})
+    for at, value in values:
+        content = body([series(text, value, round(at * 1000))])
+        await HttpRemoteWrite(url=f"{url}/api/v1/write").write(content)
+
+
+def moments() -> list[float]:
+    end = time.time() // STEP_S * STEP_S
+    return [end - STEP_S * number for number in range(MINUTES, -1, -1)]
+
+
+async def recorded(url: str) -> None:
+    """Half a core, whose counter begins anew once; a peak of 300 MB; and what cannot be."""
+    at = moments()
+    counter = [(one, 0.5 * STEP_S * (number % 30)) for number, one in enumerate(at)]
+    await written(url, CPU_TOTAL, counter)
+    # Scraped twice, as by two jobs.
+    await written(url, CPU_TOTAL, counter, job="other")
+    await written(url, WORKING_SET, [(one, 3e8 if n == 20 else 2e8) for n, one in enumerate(at)])
+    await written(url, REQUESTS, [(at[-1], 2.0)], resource="cpu", unit="core")
+    # A pod's own group has no container.
+    await written(url, WORKING_SET, [(at[-1], 9e9)], container="")
+    await written(url, WORKING_SET, [(at[-1], math.nan)], container="lies")
+
+
+async def test_use_is_read_with_whose_it_was(url: str) -> None:
+    await recorded(url)
+    owners, usages, now = NamedOwners(), Usages(most=10), time.time()
+    source = replace(PrometheusHttp(url=url, clock=WallClock()))
+    reading = PrometheusReading(source, owners)
+    dropped: dict[str, int] = {}
+    async for steps in reading.steps(begin=now - 3_600, end=now):
+        found = samples_of(steps, owners, now=now, before=lambda _: math.inf)
+        usages.learn(found.samples, now=now)
+        dropped |= found.dropped
+    (seen,) = usages.seen(usages.keys(), now=now)
+    assert seen.key == KEY
+    assert seen.points >= 8
+    assert 0.4 <= seen.cpu_p50 <= 0.66
+    assert seen.memory_max == 300_000_000
+    assert (await reading.requested())[KEY].cpu_millis == 2_000
+
+
+def test_advice_comes_from_it_with_nothing_installed(
+    served: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row: Any = None
+    for name, words in (
+        ("nemutator", ()),
+        ("krr", ("--strategy", "krr")),
+        ("seed", ("--strategy", "seed", "-n", "shop")),
+    ):
+        assert main(["advise", "--prometheus", served, "--days", "1", "-o", "json", *words]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["items"]
+        assert (row["owner"], row["strategy"]) == ("cart", name)
+        assert row["requests_now"]["cpu"] == "2000m"
+    assert row["requests"]["memory"] == "399000000"
+    assert main(["advise", "--prometheus", served, "--days", "1"]) == 0
+    captured = capsys.readouterr()
+    assert "Deployment/cart" in captured.out
+    assert "workloads are guessed from names of pods" in captured.err
+
+
+@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
+def served(request: pytest.FixtureRequest) -> object:
+    """One that answers while a command blocks this thread."""
+    import asyncio
+    import threading
+
+    if request.param == "prometheus":
+        url = request.getfixturevalue("prometheus").url
+        asyncio.run(recorded(url))
+        yield url
+        return
+    fake, loop, ready, stop = FakePrometheus(), asyncio.new_event_loop(), threading.Event(), None
+
+    async def serve() -> None:
+        nonlocal stop
+        stop = asyncio.Event()
+        async with fake.serving() as there:
+            await recorded(there.url)
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield fake.url
+    finally:
+        assert stop is not None
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ftp://x",), "is no address"),
+        (("http://user@x",), "is no address"),
+        (("http://127.0.0.1:1", "--days", "15"), "--days 15"),
+        (("http://127.0.0.1:1", "--prometheus-user", "me"), "belong together"),
+        (("http://127.0.0.1:1", "--prometheus-token-file", "/nonexistent"), "cannot be read"),
+        (("http://example.org", "--prometheus-token-file", "/etc/hostname"), "readable on the way"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(
+    words: Sequence[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["advise", "--prometheus", *words]) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_one_that_does_not_answer_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "--prometheus", "http://127.0.0.1:1"]) == ExitCode.UNREACHABLE
+    assert "127.0.0.1:1: Connection refused" in capsys.readouterr().err

@@ -1,0 +1,126 @@
+from dataclasses import dataclass, field
+
+import pytest
+from nemutator_controller.prometheus_answers import (
+    PrometheusAnswer,
+    PrometheusRefusedError,
+    PrometheusSeries,
+    PrometheusUnavailableError,
+)
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.sources import queries
+from nemutator_controller.sizing.sources.named_owners import NamedOwners
+from nemutator_controller.sizing.sources.prometheus_reading import DAY_S, PrometheusReading
+from nemutator_controller.sizing.sources.recorded_steps import SourceUnavailableError
+
+BEGIN = 20_000 * DAY_S
+
+
+@dataclass
+class Answers:
+    """Prometheus by its questions."""
+
+    counts: dict[str, int]
+    recorded: bool = False
+    has_owners: bool = True
+    fails: Exception | None = None
+    asked: list[str] = field(default_factory=list)
+    ranges: list[tuple[str, float, float]] = field(default_factory=list)
+
+    async def query(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
+        self.asked.append(expression)
+        if self.fails:
+            raise self.fails
+        if expression.startswith("count"):
+            if (queries.CPU_RULE in expression) != self.recorded:
+                return PrometheusAnswer([])
+            named = [({"namespace": name}, float(n)) for name, n in self.counts.items()]
+        elif not self.has_owners:
+            named = []
+        elif expression.startswith("max_over_time(kube_pod_owner"):
+            names = {"pod": "p", "owner_kind": "ReplicaSet", "owner_name": "rs"}
+            named = [({"namespace": "shop", **names}, 1.0)]
+        elif expression.startswith("max_over_time(kube_replicaset_owner"):
+            names = {"replicaset": "rs", "owner_kind": "Deployment", "owner_name": "web"}
+            named = [({"namespace": "shop", **names}, 1.0)]
+        elif expression.startswith(queries.REQUESTS):
+            names = {"pod": "p", "container": "app", "resource": "cpu"}
+            named = [({"namespace": "shop", **names}, 0.5)]
+        else:
+            named = []
+        return PrometheusAnswer([PrometheusSeries(one, [1.0], [value]) for one, value in named])
+
+    async def query_range(
+        self, expression: str, *, begin: float, end: float, step_s: float
+    ) -> PrometheusAnswer:
+        self.ranges.append((expression, begin, end))
+        of = {"namespace": "shop", "pod": "p", "container": "app"}
+        return PrometheusAnswer([PrometheusSeries(of, [begin], [1.0])], {"not_finite": 1}, ["part"])
+
+
+async def read(source: Answers, days: int = 1, **more: int) -> PrometheusReading:
+    reading = PrometheusReading(source, NamedOwners(), **more)  # type: ignore[arg-type]
+    async for steps in reading.steps(begin=BEGIN + 7, end=BEGIN + days * DAY_S + 7):
+        assert steps.step_s == queries.WINDOW_S
+    return reading
+
+
+async def test_a_day_is_one_question_for_each_figure() -> None:
+    source = Answers({"shop": 3, "other": 4})
+    reading = await read(source, days=2)
+    assert [(begin, end) for _, begin, end in source.ranges] == [
+        (BEGIN + 300, BEGIN + DAY_S),
+        (BEGIN + 300, BEGIN + DAY_S),
+        (BEGIN + DAY_S + 300, BEGIN + 2 * DAY_S),
+        (BEGIN + DAY_S + 300, BEGIN + 2 * DAY_S),
+    ]
+    assert reading.dropped == {"not_finite": 4}
+    assert reading.warnings == ["part"]
+    assert reading.owners.of("shop", "p", "app") == ContainerKey("shop", "Deployment", "web", "app")
+
+
+async def test_many_namespaces_are_asked_for_in_parts_and_of_large_ones_less_at_once() -> None:
+    source = Answers({"a": 2, "b": 2, "large": 40})
+    await read(source, most_samples=288 * 4)
+    spans = [
+        (end - begin) / 300 + 1 for expression, begin, end in source.ranges if "a|b" in expression
+    ]
+    assert spans == [288, 288]
+    large = [(end - begin) / 300 + 1 for text, begin, end in source.ranges if '"large"' in text]
+    assert set(large[:-2]) == {28}
+    assert sum(large) == 2 * 288
+
+
+async def test_rules_are_taken_where_they_are() -> None:
+    source = Answers({"shop": 1}, recorded=True)
+    await read(source)
+    assert all(
+        queries.CPU_RULE in text or queries.MEMORY_RULE in text for text, _, _ in source.ranges
+    )
+
+
+async def test_only_one_namespace_is_asked_for_when_only_that_is_wanted() -> None:
+    source = Answers({"shop": 1, "other": 90_000})
+    reading = PrometheusReading(source, NamedOwners(), namespace="shop")
+    assert len([one async for one in reading.steps(begin=BEGIN, end=BEGIN + DAY_S)]) == 1
+    assert all('namespace=~"shop"' in text for text, _, _ in source.ranges)
+
+
+async def test_nothing_is_asked_where_nothing_was() -> None:
+    source = Answers({})
+    await read(source)
+    assert source.ranges == []
+
+
+async def test_requests_are_told_where_kube_state_metrics_is() -> None:
+    reading = await read(Answers({"shop": 1}))
+    (found,) = (await reading.requested()).items()
+    assert found[1].cpu_millis == 500
+
+
+@pytest.mark.parametrize(
+    "error", [PrometheusUnavailableError("gone"), PrometheusRefusedError("no")]
+)
+async def test_why_it_says_nothing_is_said(error: Exception) -> None:
+    with pytest.raises(SourceUnavailableError, match=str(error)):
+        await read(Answers({"shop": 1}, fails=error))

@@ -1,0 +1,99 @@
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from nemutator_common import names
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.sources.recorded_steps import (
+    PodContainer,
+    RecordedSteps,
+    SourceUnavailableError,
+)
+from nemutator_controller.sizing.sources.source_learning import AGAIN_S, LATE_S, SourceLearning
+from nemutator_controller.sizing.usages import Usages
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+STEP_S = 300
+DAY_S = 86_400.0
+NOW = 20_000 * DAY_S
+POD = PodContainer("shop", "web-0", "app")
+KEY = ContainerKey("shop", "StatefulSet", "web", "app")
+
+
+class Known:
+    def of(self, namespace: str, pod: str, container: str) -> ContainerKey | None:
+        return KEY
+
+
+@dataclass
+class Recorded:
+    """A `UsageSource` that knows a container at half a core, always."""
+
+    fails: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    asked: list[tuple[float, float]] = field(default_factory=list)
+
+    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+        self.asked.append((begin, end))
+        if self.fails:
+            self.fails -= 1
+            raise SourceUnavailableError("slow")
+        self.dropped = {"absurd": 2 * len(self.asked)}
+        first = begin // STEP_S * STEP_S
+        count = int((end - first) // STEP_S)
+        rows = {POD: np.full(count, 0.5)}
+        yield RecordedSteps(first, STEP_S, count, rows, {POD: np.full(count, 2e8)})
+
+
+def learning(
+    source: Recorded, usages: Usages, clock: ManualClock, **more: object
+) -> tuple[SourceLearning, MemoryMeter]:
+    meter = MemoryMeter()
+    given = {"warm_days": 8, "follows": True, "step_s": STEP_S, **more}
+    process = fake_process(clock=clock, meter=meter)
+    return SourceLearning(source, Known(), usages, process, lambda: True, **given), meter  # type: ignore[arg-type]
+
+
+async def test_a_new_brain_learns_the_days_before_and_an_old_one_does_not() -> None:
+    clock, usages, source = ManualClock(NOW), Usages(most=10), Recorded()
+    made, meter = learning(source, usages, clock)
+    await made.warm()
+    (seen,) = usages.seen([KEY], now=NOW)
+    assert seen.points == 8 * 288 - 1
+    assert seen.observed_s > 7.9 * DAY_S
+    assert 0.5 <= seen.cpu_p95 <= 0.53
+    assert meter.value(names.SOURCE_SAMPLES_LEARNED) == seen.points
+    assert meter.value(names.SOURCE_SAMPLES_DROPPED, reason="absurd") == 2
+    await made.warm()
+    assert len(source.asked) == 1
+
+
+async def test_what_follows_is_learned_once() -> None:
+    clock, usages, source = ManualClock(NOW), Usages(most=10), Recorded()
+    made, _ = learning(source, usages, clock)
+    await made.warm()
+    clock.jump(2 * STEP_S + LATE_S)
+    await made.follow()
+    await made.follow()
+    before = usages.seen([KEY], now=clock.now())[0].points
+    clock.jump(2 * STEP_S)
+    await made.follow()
+    (seen,) = usages.seen([KEY], now=clock.now())
+    assert seen.points == before + 2
+    assert seen.last_at == NOW + 4 * STEP_S
+    assert source.asked[-1] == (NOW + 2 * STEP_S, NOW + 4 * STEP_S)
+
+
+async def test_a_source_that_fails_is_asked_again() -> None:
+    clock, usages, source = ManualClock(NOW), Usages(most=10), Recorded(fails=2)
+    made, meter = learning(source, usages, clock, follows=False)
+    async with in_background(made.run(), clock):
+        for _ in range(3):
+            await clock.until_sleeping()
+            await clock.advance(AGAIN_S)
+    assert len(usages) == 1
+    assert meter.value(names.SOURCE_READS, result="failed") == 2
