@@ -83,6 +83,11 @@ class Image:
             left -= len(parts[-1])
         return b"".join(parts)
 
+    def content(self, offset: int, size: int) -> bytes:
+        """The same of what is read once, and is not to drive out what is read again."""
+        self.effort.spend(_BLOCK_EFFORT * (1 + size // BLOCK))
+        return self._read_at(offset, size) if offset >= 0 else b""
+
     def unpacked(self, layout: struct.Struct, offset: int) -> tuple[int, ...]:
         raw = self.read(offset, layout.size)
         if len(raw) < layout.size:

@@ -72,7 +72,7 @@ UNKNOWN_KERNEL = Frame("[unknown in the kernel]", kind="kernel")
 def looked_up(stack: tuple[int, ...]) -> tuple[int, ...]:
     """The addresses to look up: all but the innermost are return addresses, which may belong to
     another line, or another function, than the call."""
-    return tuple(pc - 1 if number else pc for number, pc in enumerate(stack) if pc)
+    return (*filter(None, stack[:1]), *[pc - 1 for pc in stack[1:] if pc])
 
 
 def callers(row: RawRow) -> tuple[int, ...]:
@@ -92,7 +92,8 @@ def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
 
 def possible_stacks(row: RawRow) -> set[tuple[int, ...]]:
     """The stacks that the row may turn out to have, once depths are known, as they are looked up."""
-    return {unchecked(looked_up(repaired(row, depth)), row) for depth in (-1, 0, _WORD)}
+    depths = (-1, 0, _WORD) if callers(row) else (-1,)
+    return {unchecked(looked_up(repaired(row, depth)), row) for depth in depths}
 
 
 def calls_of(places: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -115,15 +116,16 @@ def assembled(
     def kernel(pc: int) -> int:
         return table.number(names.kernel.get(pc, UNKNOWN_KERNEL))
 
-    def stack(row: RawRow) -> Stack:
+    def stack(row: RawRow, places: tuple[int, ...]) -> Stack:
         numbers = [kernel(pc) for pc in looked_up(row.kernel)]
-        for pc in names.stack(row):
+        for pc in places:
             numbers += (table.number(BROKEN_IN_C),) if pc == BREAK else user(row.task, pc)
         if row.cut and not row.waiting:
             numbers.append(table.number(CUT))
         return tuple(numbers)
 
-    named = [(stack(row), row.count, raw.labels.get(row.tgid, ())) for row in raw.rows]
+    rows = [(row, names.stack(row)) for row in raw.rows]
+    named = [(stack(row, at), row.count, raw.labels.get(row.tgid, ())) for row, at in rows]
     samples, without_labels = labelled(named)
     stacks = merged((one, count) for one, count, _ in named)
     if without_labels:
@@ -140,5 +142,5 @@ def assembled(
         cpu_seconds=raw.cpu_seconds,
         notes=(*notes, *notes_on_breaks(table.frames, stacks)),
         labels=labels,
-        grade=graded(((row, names.stack(row)) for row in raw.rows), names),
+        grade=graded(rows, names),
     )

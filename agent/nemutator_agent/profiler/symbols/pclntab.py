@@ -6,8 +6,9 @@ those in the file.
 """
 
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from nemutator_agent.inspection.elf import Segment
 from nemutator_agent.profiler.symbols.image import (
@@ -16,6 +17,7 @@ from nemutator_agent.profiler.symbols.image import (
     DamagedError,
     Image,
 )
+from nemutator_agent.profiler.symbols.value_table import ValueTable
 
 SECTIONS = (b".gopclntab", b".data.rel.ro.gopclntab")
 SIGNS_OF_GO = (b".go.buildinfo", b".note.go.buildid", b".go.module")
@@ -37,7 +39,10 @@ _ADDRESS = struct.Struct("<I")
 _FUNCTION = {_GO_118: struct.Struct("<IiiIIIIIIBBBB"), _GO_120: struct.Struct("<IiiIIIIIIiBBBB")}
 _NOWHERE = 0xFFFFFFFF
 _HIT_EFFORT = 200
-_LARGEST_VALUE = 1 << 31
+
+MOST_DECODED = 8
+LONGEST_DECODED = 1 << 14
+"""Tables of values that are kept, and the most values in one of them."""
 
 
 class NoGoTableError(Exception):
@@ -85,6 +90,9 @@ class GoTable:
     files: int
     values: int
     functions: int
+    rows: Sequence[int]
+    """Of each function where it begins in the text, and where it is described; then the end of the text."""
+    decoded: dict[int, ValueTable] = field(default_factory=dict)
 
     @property
     def address(self) -> int | None:
@@ -101,8 +109,7 @@ class GoTable:
 
     @property
     def size_of_text(self) -> int:
-        (end,) = self.image.unpacked(_ADDRESS, self.functions + _ROW.size * self.count)
-        return end
+        return self.rows[2 * self.count]
 
     def function_at(self, place: int) -> Function | None:
         """The function around a place in the text."""
@@ -128,11 +135,10 @@ class GoTable:
         number = self._number_at(function.entry)
         if number is None:
             raise DamagedError("a function is not where the table says it is")
-        (end,) = self.image.unpacked(_ADDRESS, self.functions + _ROW.size * (number + 1))
-        return end
+        return self.rows[2 * (number + 1)]
 
     def function(self, number: int) -> Function:
-        entry, offset = self._row(number)
+        entry, offset = self.rows[2 * number : 2 * number + 2]
         layout = _FUNCTION[self.version]
         at = self.functions + offset
         start, name, _, _, depths, files, lines, tables, unit, *rest = self.image.unpacked(
@@ -181,50 +187,20 @@ class GoTable:
         """The value that holds at a distance from the entry; -1 where there is none."""
         if table == 0:
             return -1
-        for size in (256, 4096, 1 << 16, 1 << 19):
-            raw = self.image.read(self.values + table, size)
-            try:
-                return self._value(raw, distance)
-            except IndexError:
-                if len(raw) < size:
-                    break
-        raise DamagedError("a table of values has no end")
-
-    def _value(self, raw: bytes, distance: int) -> int:
-        # Pairs of numbers: how the value changes, in zigzag, and for how long it then holds.
-        at, value, end = 0, -1, 0
-        try:
-            while True:
-                change, length = raw[at], 1
-                if change > 0x7F:
-                    change, length = _long(raw, at)
-                if change == 0 and at:
-                    return -1
-                at += length
-                value += -(change >> 1) - 1 if change & 1 else change >> 1
-                run, length = raw[at], 1
-                if run > 0x7F:
-                    run, length = _long(raw, at)
-                at += length
-                end += run * self.quantum
-                if distance < end:
-                    if not -_LARGEST_VALUE <= value < _LARGEST_VALUE:
-                        raise DamagedError("a value cannot be read")
-                    return value
-        finally:
-            self.image.effort.spend(at + 16)
+        # What is asked comes in the order of its addresses: many are of the same function.
+        values = self.decoded.pop(table, None)
+        if values is None:
+            values = ValueTable(self.image, self.values + table, quantum=self.quantum)
+            if len(self.decoded) >= MOST_DECODED:
+                del self.decoded[next(iter(self.decoded))]
+        found = values.value(distance)
+        if len(values) <= LONGEST_DECODED:
+            self.decoded[table] = values
+        return found
 
     def _number_at(self, place: int) -> int | None:
-        low, high = 0, self.count
-        if not self._row(0)[0] <= place < self.size_of_text:
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._row(middle)[0] <= place:
-                low = middle
-            else:
-                high = middle
-        return low
+        number = bisect_right(self.rows[::2], place, 0, self.count) - 1
+        return number if number >= 0 and place < self.size_of_text else None
 
     def _function_with_name_at(self, position: int) -> Function | None:
         """What lies there may be any number that is equal by chance."""
@@ -241,21 +217,6 @@ class GoTable:
                 end = segment.offset + segment.size
                 return min(end, self.functions + LARGEST_SEARCH)
         return self.functions
-
-    def _row(self, number: int) -> tuple[int, int]:
-        entry, offset = self.image.unpacked(_ROW, self.functions + _ROW.size * number)
-        return entry, offset
-
-
-def _long(raw: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    for length in range(1, 6):
-        byte = raw[at + length - 1]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, length
-        shift += 7
-    raise DamagedError("a number has no end")
 
 
 def find(image: Image) -> GoTable:
@@ -313,9 +274,19 @@ def _table(image: Image, position: int) -> GoTable:
         files=position + files,
         values=position + values,
         functions=position + functions,
+        rows=_rows(image, position + functions, count),
     )
     first = table.function(0)
     table.name(first.name)
     if table.size_of_text <= first.entry:
         raise DamagedError("expected code")
     return table
+
+
+def _rows(image: Image, position: int, count: int) -> Sequence[int]:
+    size = _ROW.size * count + _ADDRESS.size
+    raw = image.content(position, size)
+    if len(raw) < size:
+        raise DamagedError("a table reaches beyond the end of the file")
+    # In the file's order of bytes, which is that of all processors that there are agents for.
+    return memoryview(raw).cast("I")
