@@ -4,6 +4,7 @@ Built as those of test_symbols.py are: with this machine's Go, and with each oth
 """
 
 import contextlib
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from nemutator_common.profiles.heap import Allocated, HeapProfile
 from tests.agent.profiler.symbols.files import image
 from tests.e2e import go_frames
 from tests.e2e.test_symbols import gos
+from tests.fakes.ending_targets import EndingFiles, EndingMemories, EndingTarget
 from tests.fakes.process import fake_process
 
 SOURCE = Path(__file__).parent.parent / "golden" / "go" / "heap" / "main.go"
@@ -41,6 +43,8 @@ func main() { io.Copy(os.Stdout, os.Stdin) }
 """
 
 pytestmark = pytest.mark.e2e
+
+MOST_STEPS = 60
 
 Site = tuple[tuple[str, str, int], ...]
 """Functions, files and lines, the innermost first."""
@@ -218,6 +222,38 @@ async def test_a_program_that_never_uses_the_profile_is_told_so(go: str, tmp_pat
     with waiting(path) as pid, pytest.raises(ProfileRefused) as refused:
         await read(pid)
     assert "nothing in it uses runtime.MemProfile" in refused.value.what
+
+
+async def test_a_program_that_ends_at_any_step_is_gone(program: Path) -> None:
+    """Each call for a file or for memory is a step; nothing stays open."""
+    files, memories, symbols, heaps = ProcMaps(), ProcMem(), symbol_worker(), heap_worker()
+
+    async def ended_at(step: int) -> tuple[str, bool]:
+        """The reason of the refusal, and whether it came to that step."""
+        with running(program, "usual") as heap:
+            target = EndingTarget(heap.process, step=step)
+            ending, process = EndingFiles(files, target), fake_process()
+            symboliser = WorkerSymboliser(ending, symbols, process)
+            held = EndingMemories(memories, target)
+            reader = HeapReader(ending, held, heaps, symboliser, process)
+            try:
+                found = await reader.read([heap.process.pid])
+            except ProfileRefused as refused:
+                return refused.reason, target.has_ended
+            assert pprof.decode_heap(found.pprof).sites
+            return "", target.has_ended
+
+    try:
+        assert await ended_at(MOST_STEPS) == ("", False)
+        before, reasons = len(os.listdir("/proc/self/fd")), list[str]()
+        while (tried := await ended_at(len(reasons)))[1]:
+            reasons.append(tried[0])
+            assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        symbols.stop()
+        heaps.stop()
+    assert set(reasons) == {"gone"}
+    assert 6 <= len(reasons) < MOST_STEPS
 
 
 async def test_what_is_no_go_program_is_named() -> None:

@@ -19,6 +19,9 @@ EFFORT = 8_000_000
 """The most steps through tables for one question, about a second of Python. A usual question of 1500
 addresses takes less than a third of that."""
 
+_PIECE = 4 * BLOCK
+"""The most that is read at once."""
+
 _BLOCK_EFFORT = 500
 LONGEST_TEXT = 2048
 """The longest name or path. Go's longest names, of generics within generics, have about 600."""
@@ -85,8 +88,13 @@ class Image:
 
     def content(self, offset: int, size: int) -> bytes:
         """The same of what is read once, and is not to drive out what is read again."""
+        if offset < 0:
+            return b""
         self.effort.spend(_BLOCK_EFFORT * (1 + size // BLOCK))
-        return self._read_at(offset, size) if offset >= 0 else b""
+        end = offset + size
+        return b"".join(
+            self._read_at(at, min(_PIECE, end - at)) for at in range(offset, end, _PIECE)
+        )
 
     def unpacked(self, layout: struct.Struct, offset: int) -> tuple[int, ...]:
         raw = self.read(offset, layout.size)
@@ -135,19 +143,18 @@ class Image:
 
     def occurrences(self, wanted: bytes, offset: int, end: int) -> Iterator[int]:
         """The offsets of *wanted* between two places in the file."""
-        step = 4 * BLOCK
         while offset < end:
             # Not through the blocks: a search would drive out what the questions need.
             self.effort.spend(_BLOCK_EFFORT)
-            raw = self._read_at(offset, min(step, end - offset))
+            raw = self._read_at(offset, min(_PIECE, end - offset))
             found = raw.find(wanted)
             while found >= 0:
                 self.effort.spend(20)
                 yield offset + found
                 found = raw.find(wanted, found + 1)
-            if len(raw) < step:
+            if len(raw) < _PIECE:
                 return
-            offset += step - len(wanted) + 1
+            offset += _PIECE - len(wanted) + 1
 
     def _read_at(self, offset: int, size: int) -> bytes:
         return self._file(offset, size) if offset <= _LARGEST_OFFSET - size else b""

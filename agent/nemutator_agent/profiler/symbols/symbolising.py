@@ -219,6 +219,8 @@ class WorkerSymboliser:
             user |= {(task, pc): (HIDDEN,) for pc in some}
             return []
         parts = by_mapping(wanted, some, mappings)
+        if task in session.ended and sum(len(part.places) for part in parts) < len(some):
+            session.gone += 1
         for part in parts:
             named = part.mapping.named
             frame = VDSO if named == VDSO.function else Frame(f"[unknown in {named}]")
@@ -459,7 +461,7 @@ class _Session:
     ended: set[Task] = field(default_factory=set)
     """Those whose mappings were kept."""
     gone: int = 0
-    """Processes."""
+    """Processes of which something has no name because they had ended."""
 
     def note(self, file: str, note: str) -> None:
         self.notes.setdefault(file, set()).add(note)

@@ -9,7 +9,7 @@ _SIZES = (256, 4096, 1 << 16, 1 << 19)
 """How much of the file is read: most tables have less than a hundred bytes."""
 
 _LARGEST_VALUE = 1 << 31
-_LOOK_EFFORT = 16
+_QUERY_EFFORT = 16
 
 
 class ValueTable:
@@ -31,7 +31,7 @@ class ValueTable:
 
     def value(self, distance: int) -> int:
         """The value that holds at a distance from the entry; -1 where there is none."""
-        self._image.effort.spend(_LOOK_EFFORT)
+        self._image.effort.spend(_QUERY_EFFORT)
         number = bisect_right(self._ends, distance)
         if number == len(self._ends):
             if not self._decode(distance):

@@ -172,7 +172,7 @@ async def test_what_ended_at_once_has_the_names_of_another_that_ran_the_same_exe
         )
     )
     assert folded.render(pprof.decode(content)).splitlines() == ["[gone] 1", "[gone];main.main 1"]
-    assert notes[0].startswith("1 process had ended")
+    assert notes[0].startswith("2 processes had ended")
     world.symbolising.forget()
     assert world.files.open_files == 0
 
