@@ -410,6 +410,12 @@ class AdmissionSettings(CallsBrain):
     strict: bool = setting(
         False, "Respond only when the record of a change is on the disk, not just in its cache."
     )
+    siblings: str = setting(
+        "",
+        "Directory in which the processes that share `address` tell each other of pods that are being made;"
+        " with it several may listen there, to use several cores. Each has its own data directory. Empty: one"
+        " process alone.",
+    )
     spool_bytes: int = setting(
         64 << 20,
         "Most bytes of decisions that wait for the brain; with more, pods are left unchanged.",

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from nemutator_common.settings import fields
+from nemutator_controller.settings import AdmissionSettings
 
 from tests.house.tree import REPOSITORY
 
@@ -123,3 +125,19 @@ def test_the_documented_settings_listen_on_the_ports_of_the_pods() -> None:
             if port["name"].startswith("metrics-")
         )
         assert settings[role] == {"metrics": f"0.0.0.0:{port}"}
+
+
+def test_a_further_process_of_admission_is_as_the_first_but_for_what_is_its_own() -> None:
+    text = (REPOSITORY / "docs" / "install.md").read_text()
+    (block,) = [each for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "-2" in each]
+    (further,) = yaml.safe_load(block)
+    first = containers()["admission"]
+    assert further["image"] == first["image"]
+    assert further["args"][:3] == first["args"][:3]
+    given = dict(each.split("=", 1) for each in further["args"][2:])
+    known = {field.flag for field in fields(AdmissionSettings)} | {"--config"}
+    assert given.keys() <= known
+    assert f"--data-dir={given['--data-dir']}" not in first["args"]
+    (room,) = (each["mountPath"] for each in first["volumeMounts"] if each["name"] == "spool")
+    assert given["--siblings"].startswith(f"{room}/")
+    assert given["--data-dir"].startswith(f"{room}/")

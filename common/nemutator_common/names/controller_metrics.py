@@ -318,6 +318,12 @@ ADMISSION_PLANS = Metric(
     "plans for pods, by origin: made, known (it was made before, for a pod that says the same)",
     ("origin",),
 )
+STAMPS_NOT_TOLD = Metric(
+    "nemutator_admission_stamps_not_told_total",
+    "counter",
+    "stamps of new pods that other processes on the same port do not know of, by reason: full, too_large, refused",
+    ("reason",),
+)
 IMAGE_OFFENDERS = Metric(
     "nemutator_admission_image_offenders_total",
     "counter",

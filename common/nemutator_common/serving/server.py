@@ -85,6 +85,8 @@ class HttpServer:
     limits: Limits = Limits()
     tls: TlsFiles | None = None
     socket_mode: int = 0o600
+    shares_port: bool = False
+    """Whether other processes of ours may listen on the same port."""
     listening: ListeningSocket | None = None
     """A socket that is bound already."""
     traffic: Traffic | None = None
@@ -129,7 +131,10 @@ class HttpServer:
             self._tls_context = TlsContext(self.tls)
         if self.listening is None:
             self.listening = ListeningSocket(
-                self.address, mode=self.socket_mode, receive_bytes=self.limits.receive_bytes
+                self.address,
+                mode=self.socket_mode,
+                receive_bytes=self.limits.receive_bytes,
+                shared=self.shares_port,
             )
         self.address = self.listening.address
 

@@ -33,6 +33,7 @@ class ListeningSocket:
     *receive_bytes* is as in `Limits`; None means the default of the system.
     *alone* means that no other process of ours binds in that directory, so that it waits for none,
     and replaces whatever has the socket's name there. Use it where strangers may write, too.
+    *shared* means that other processes of our user may listen on the same port: the kernel spreads connections.
     """
 
     def __init__(
@@ -42,13 +43,14 @@ class ListeningSocket:
         mode: int,
         receive_bytes: int | None = None,
         alone: bool = False,
+        shared: bool = False,
     ) -> None:
         if isinstance(address, UnixAddress):
             self.socket = _listen_unix(address, mode, alone=alone)
             self.address: Address = address
             self._inode = _inode(address.path)
         else:
-            self.socket = _listen_tcp(address, receive_bytes)
+            self.socket = _listen_tcp(address, receive_bytes, shared=shared)
             self.address = TcpAddress(*self.socket.getsockname()[:2])
 
     def close(self) -> None:
@@ -95,11 +97,13 @@ def _credentials(connection: socket.socket) -> tuple[int, int]:
     return pid, uid
 
 
-def _listen_tcp(address: TcpAddress, receive_bytes: int | None) -> socket.socket:
+def _listen_tcp(address: TcpAddress, receive_bytes: int | None, *, shared: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with _explained(address), _closed_on_failure(socket.socket(family)) as listening:
         # Without this option, connections of the previous process block the port for a minute.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         if receive_bytes is not None:

@@ -1,6 +1,6 @@
 """What the webhook's handler needs from the rest of the process."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from nemutator_controller.mutations.advisor import Advisor
@@ -58,4 +58,16 @@ class DecisionRecords(Protocol):
 
         Raises `NotSavedError`.
         """
+        ...
+
+
+class StampLink(Protocol):
+    """To the processes that share our port, each of which may be asked again about a pod of another one."""
+
+    def tell(self, message: bytes) -> None:
+        """Send *message* to all of them, without waiting; what is lost is counted."""
+        ...
+
+    def heard(self) -> Iterable[bytes]:
+        """What they have sent since."""
         ...

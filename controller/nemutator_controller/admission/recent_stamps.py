@@ -10,6 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from nemutator_controller.admission.ports import StampLink
+from nemutator_controller.admission.stamp_messages import (
+    KeptStamp,
+    TakenStamp,
+    decode_message,
+    encode_message,
+)
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.paths import Path, PathError, label, parse_path, value_at
@@ -74,11 +81,25 @@ class _Alike:
 
 @dataclass(slots=True)
 class RecentStamps:
+    link: StampLink | None = None
+    """To processes that share our port; None: there are none."""
     _of: dict[Origin, list[_Alike]] = field(default_factory=dict, init=False)
     _order: deque[tuple[float, Origin, _Alike, str]] = field(default_factory=deque, init=False)
 
     def knows(self, origin: Origin) -> bool:
         return origin in self._of
+
+    def hear(self, now: float) -> None:
+        """Learn what the other processes have told by *now*."""
+        for content in self.link.heard() if self.link is not None else ():
+            match decode_message(content):
+                case KeptStamp() as kept:
+                    self._add(Origin(*kept.origin), kept.labels, kept.edits, kept.id, now)
+                case TakenStamp() as taken:
+                    self._remove(Origin(*taken.origin), taken.id)
+                case None:
+                    # Nobody but us may write there: it is of another version.
+                    pass
 
     def keep(self, origin: Origin, pod: Any, stamp: Stamp, now: float) -> None:
         """Remember that *pod*, as it was asked about at *now*, gets *stamp*."""
@@ -86,14 +107,28 @@ class RecentStamps:
             return
         ours = {edit.path for edit in stamp.edits}
         kept = {key: text for key, text in _labels_of(pod).items() if str(label(key)) not in ours}
+        self._add(origin, kept, stamp.edits, stamp.id, now)
+        if self.link is not None:
+            # Labels that are no text are never compared: the server refuses such a pod.
+            texts = {key: str(text) for key, text in kept.items()}
+            self.link.tell(encode_message(KeptStamp(origin, texts, stamp.id, stamp.edits)))
+
+    def _add(
+        self,
+        origin: Origin,
+        kept: Mapping[str, str],
+        edits: tuple[Edit, ...],
+        id_: str,
+        now: float,
+    ) -> None:
         kinds = self._of.get(origin, ())
-        alike = next((a for a in kinds if a.labels == kept and a.edits == stamp.edits), None)
+        alike = next((a for a in kinds if a.labels == kept and a.edits == edits), None)
         if alike is None:
-            alike = _Alike(kept, stamp.edits)
+            alike = _Alike(kept, edits)
             self._of.setdefault(origin, []).append(alike)
             del self._of[origin][:-MOST_KINDS]
-        alike.ids.append(stamp.id)
-        self._order.append((now, origin, alike, stamp.id))
+        alike.ids.append(id_)
+        self._order.append((now, origin, alike, id_))
         self._forget(now)
 
     def take(self, origin: Origin, pod: Any, now: float) -> Stamp | None:
@@ -104,7 +139,15 @@ class RecentStamps:
             return None
         id_ = alike.ids.popleft()
         self._drop_empty(origin, alike)
+        if self.link is not None:
+            self.link.tell(encode_message(TakenStamp(origin, id_)))
         return Stamp(id_, alike.edits)
+
+    def _remove(self, origin: Origin, id_: str) -> None:
+        for alike in list(self._of.get(origin, ())):
+            if id_ in alike.ids:
+                alike.ids.remove(id_)
+                self._drop_empty(origin, alike)
 
     def _shown_by(self, pod: Any, kinds: Sequence[_Alike]) -> _Alike | None:
         try:

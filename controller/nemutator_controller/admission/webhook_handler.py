@@ -136,6 +136,7 @@ class WebhookHandler:
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
         policies = policies.at(self.process.clock.now())
+        self.stamps.hear(self.process.clock.monotonic())
         lookups = Lookups(self.cluster)
         situation = self._situation(subject, request.user, lookups, opted_in=opted_in)
         origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))

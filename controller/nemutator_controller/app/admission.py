@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from pathlib import Path
 
 from nemutator_common.admission_snapshots import (
     ADVICE_PATH,
@@ -23,6 +24,7 @@ from nemutator_common.shipping.shipper import Shipper
 
 from nemutator_controller.admission.bounds_watching import watched_bounds
 from nemutator_controller.admission.image_asking import AskedImages
+from nemutator_controller.admission.siblings import Siblings
 from nemutator_controller.admission.snapshot_poller import (
     ADVICE_S,
     IMAGES_S,
@@ -40,6 +42,8 @@ from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings import AdmissionSettings
 
+NOBODY = contextlib.nullcontext()
+
 
 async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     """Be the webhook until *stop*."""
@@ -48,7 +52,8 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
         process.directory.root / "spool", most_bytes=settings.spool_bytes, process=process
     )
     configuration = InCluster(process.clock, mount=settings.service_account)
-    with contextlib.closing(spool):
+    siblings = Siblings(Path(settings.siblings), process) if settings.siblings else None
+    with contextlib.closing(spool), contextlib.closing(siblings) if siblings else NOBODY:
         brain = brain_over_http(settings, process)
         async with HttpTransport(configuration, process.meter) as transport, brain:
             bounds = watched_bounds(transport, process)
@@ -65,7 +70,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             )
             tombstones = SnapshotPoller(
                 "tombstones",
-                TOMBSTONES_PATH,
+                TOMBSTONES_PATH + (f"?process={settings.data_dir.name}" if siblings else ""),
                 get,
                 cluster.take_tombstones,
                 TOMBSTONES_S,
@@ -90,7 +95,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             )
             spool.added = shipper.wake
             local = local_listener(process)
-            webhook = webhook_listener(settings, cluster, spool, process)
+            webhook = webhook_listener(settings, cluster, spool, process, siblings)
             add_metrics_listener(process, settings.metrics)
             # They stop in the opposite order: listeners first.
             tasks = {

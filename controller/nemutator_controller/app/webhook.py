@@ -15,7 +15,8 @@ from nemutator_common.supervising import STOP_S
 
 from nemutator_controller.admission.endpoint import Webhook
 from nemutator_controller.admission.outcomes import Rules
-from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.ports import DecisionRecords, KnownCluster, StampLink
+from nemutator_controller.admission.recent_stamps import RecentStamps
 from nemutator_controller.admission.reviews import LARGEST
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
@@ -55,12 +56,18 @@ def local_listener(process: Process) -> HttpServer:
 
 
 def webhook_listener(
-    settings: AdmissionSettings, cluster: KnownCluster, records: DecisionRecords, process: Process
+    settings: AdmissionSettings,
+    cluster: KnownCluster,
+    records: DecisionRecords,
+    process: Process,
+    siblings: StampLink | None = None,
 ) -> HttpServer:
-    """For the API server."""
+    """For the API server; with *siblings* others may listen on the same port."""
     injector = Injector(settings.init_image) if settings.init_image else None
     rules = Rules(own_namespace=settings.namespace, injector=injector, strict=settings.strict)
-    handler = WebhookHandler(cluster, records, rules, lambda: secrets.token_hex(8), process)
+    handler = WebhookHandler(
+        cluster, records, rules, lambda: secrets.token_hex(8), process, RecentStamps(siblings)
+    )
     webhook = Webhook(handler, process, settings.allowed_clients)
     return HttpServer(
         process=process,
@@ -70,6 +77,7 @@ def webhook_listener(
         operations=frozenset({"healthz", "readyz"}),
         limits=LIMITS,
         tls=webhook_tls(settings, process),
+        shares_port=siblings is not None,
     )
 
 

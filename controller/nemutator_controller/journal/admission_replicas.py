@@ -19,6 +19,9 @@ CHECK_S = 0.2
 MOST = 100
 """Replicas that are remembered. The token of a replica proves its own name only."""
 
+MOST_PROCESSES = 16
+"""Of one replica: those that share its port."""
+
 
 @dataclass(slots=True)
 class AdmissionReplicas:
@@ -28,18 +31,19 @@ class AdmissionReplicas:
     expected: bool
     """Whether there is an admission, as in a cluster."""
     _began_at: float = field(init=False)
-    _asked: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
+    _asked: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict, init=False)
     """The last request but one, and the last. A replica that asks again has applied the answer before."""
 
     def __post_init__(self) -> None:
         self._began_at = self.process.clock.monotonic()
 
-    def asked(self, replica: str) -> None:
-        now = self.process.clock.monotonic()
+    def asked(self, replica: str, process: str = "") -> None:
+        """By *process* of it, where it has several."""
+        now, key = self.process.clock.monotonic(), (replica, process)
         self._forget(now)
-        if replica in self._asked or len(self._asked) < MOST:
-            _, last = self._asked.get(replica, (float("-inf"), float("-inf")))
-            self._asked[replica] = last, now
+        if key in self._asked or self._has_room_for(replica):
+            _, last = self._asked.get(key, (float("-inf"), float("-inf")))
+            self._asked[key] = last, now
 
     async def knows(self) -> bool:
         """Wait until each replica knows what is taken back by now; False when one still does not."""
@@ -62,7 +66,11 @@ class AdmissionReplicas:
             return False
         return all(before > buried_at for before, _ in self._asked.values())
 
+    def _has_room_for(self, replica: str) -> bool:
+        own = sum(name == replica for name, _ in self._asked)
+        return own < MOST_PROCESSES and len(self._asked) < MOST
+
     def _forget(self, now: float) -> None:
-        for replica, (_, last) in list(self._asked.items()):
+        for key, (_, last) in list(self._asked.items()):
             if now - last > LISTENS_S:
-                del self._asked[replica]
+                del self._asked[key]

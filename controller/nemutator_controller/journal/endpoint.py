@@ -32,6 +32,8 @@ STAMPED = "marked"
 """In the place of an id: the mutation whose stamp a pod carries."""
 
 LOCAL_REPLICA = "local"
+LONGEST_PROCESS = 32
+"""Characters of what tells the processes of one replica apart."""
 """The name of an admission on this machine, which proves itself by the link token and has none."""
 
 _TIMES = (("since", "0"), ("until", "inf"))
@@ -146,7 +148,8 @@ class TombstonesApi:
     async def _give(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
         # It counts as asked before they are read: what is taken back in between is not in the response.
-        self.replicas.asked(caller.name or LOCAL_REPLICA)
+        process = request.query.get("process", "")[:LONGEST_PROCESS]
+        self.replicas.asked(caller.name or LOCAL_REPLICA, process)
         document = TombstoneSnapshot(
             tuple(sorted(kept.tombstone for kept in await self.store.tombstones()))
         )

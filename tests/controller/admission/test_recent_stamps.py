@@ -61,3 +61,47 @@ def test_there_is_a_bound_for_all_and_for_those_of_one_origin() -> None:
         stamps.keep(WEB._replace(name=str(number)), pod(), STAMP, 0.0)
     assert not stamps.knows(WEB)
     assert stamps.knows(WEB._replace(name="0"))
+
+
+class Link:
+    """A `StampLink` between stamps in memory."""
+
+    def __init__(self) -> None:
+        self.others: list[Link] = []
+        self.waiting: list[bytes] = []
+
+    def tell(self, message: bytes) -> None:
+        for other in self.others:
+            other.waiting.append(message)
+
+    def heard(self) -> list[bytes]:
+        found, self.waiting = self.waiting, []
+        return found
+
+
+def siblings() -> tuple[RecentStamps, RecentStamps, Link]:
+    one, other = Link(), Link()
+    one.others, other.others = [other], [one]
+    return RecentStamps(one), RecentStamps(other), other
+
+
+def test_another_process_on_the_same_port_gives_it_back_and_then_nobody_does() -> None:
+    first, second, _ = siblings()
+    first.keep(WEB, pod(revision="1"), STAMP, 0.0)
+    assert not second.knows(WEB)
+    second.hear(1.0)
+    assert second.knows(WEB)
+    assert second.take(WEB, pod(revision="2", team="a"), 1.0) is None
+    assert second.take(WEB, pod(revision="1", team="a"), 1.0) == STAMP
+    first.hear(1.0)
+    assert not first.knows(WEB)
+    assert first.take(WEB, pod(revision="1", team="a"), 1.0) is None
+
+
+def test_what_was_heard_is_forgotten_in_time_and_strange_bytes_are_nothing() -> None:
+    first, second, link = siblings()
+    link.waiting.append(b"?")
+    first.keep(WEB, {"metadata": {"labels": {"a": 1}}}, STAMP, 0.0)
+    second.hear(0.0)
+    assert second.take(WEB, pod(team="a"), KEPT_S + 1) is None
+    assert not second.knows(WEB)

@@ -4,6 +4,7 @@ import pytest
 from nemutator_controller.journal.admission_replicas import (
     LISTENS_S,
     MOST,
+    MOST_PROCESSES,
     PATIENCE_S,
     AdmissionReplicas,
 )
@@ -80,6 +81,23 @@ async def test_all_of_them_must_know() -> None:
         for _ in range(2):
             audience.asked("b")
             await clock.advance(1)
+        assert task.result()
+
+
+async def test_each_process_of_a_replica_must_know() -> None:
+    clock = ManualClock()
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
+    for number in range(2 * MOST_PROCESSES):
+        audience.asked("a", str(number))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(audience.knows())
+        await clock.until_sleeping()
+        for number in range(MOST_PROCESSES):
+            assert not task.done()
+            for _ in range(2):
+                await clock.advance(0.1)
+                audience.asked("a", str(number))
+        await clock.advance(0.4)
         assert task.result()
 
 
