@@ -39,7 +39,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class RecordedPoint:
     name: str
     pod: str
     at: float
@@ -54,6 +54,13 @@ def read_recording(content: bytes, resource: Resource, *, step_s: int, now: floa
     dropped: dict[str, int] = {}
     is_json = content.lstrip()[:1] == b"{"
     points = _prometheus(content, dropped, now) if is_json else _csv(content, resource, dropped)
+    return recorded(points, resource, step_s=step_s, dropped=dropped)
+
+
+def recorded(
+    points: Iterable[RecordedPoint], resource: Resource, *, step_s: int, dropped: dict[str, int]
+) -> Recording:
+    """The same of *points*; what is left out of them is counted in *dropped*, too."""
     rows: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for number, point in enumerate(points):
         if number >= MOST_POINTS:
@@ -97,7 +104,7 @@ def _in_steps(
     return found
 
 
-def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterable[_Point]:
+def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterable[RecordedPoint]:
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
@@ -121,12 +128,12 @@ def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterabl
             at, name, pod, value = (line[place] for place in places)
             # An empty cell is a moment at which nothing was measured.
             if value.strip():
-                yield _Point(name, pod, _moment(at), _number(value))
+                yield RecordedPoint(name, pod, _moment(at), _number(value))
     except csv.Error as error:
         raise UnreadableRecordingError(f"line {lines.line_num}: {error}") from error
 
 
-def _prometheus(content: bytes, dropped: dict[str, int], now: float) -> Iterable[_Point]:
+def _prometheus(content: bytes, dropped: dict[str, int], now: float) -> Iterable[RecordedPoint]:
     try:
         answer = read_answer(content, now=now)
     except UnreadablePrometheusError as error:
@@ -140,7 +147,7 @@ def _prometheus(content: bytes, dropped: dict[str, int], now: float) -> Iterable
         name = "/".join(part[:LONGEST_FIELD] for part in parts if part) or "-"
         pod = labels.get("pod", "")[:LONGEST_FIELD]
         for at, value in zip(series.at, series.values, strict=True):
-            yield _Point(name, pod, at, value)
+            yield RecordedPoint(name, pod, at, value)
 
 
 def _moment(text: str) -> float:

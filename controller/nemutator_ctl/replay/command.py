@@ -15,6 +15,7 @@ from nemutator_controller.sizing.recordings import (
 from nemutator_controller.sizing.strategies.known import STRATEGIES, Resource
 
 from nemutator_ctl import arguments
+from nemutator_ctl.replay.parquet_files import is_parquet, read_parquet
 from nemutator_ctl.replay.view import document, view
 from nemutator_ctl.terminal_text import visible
 
@@ -32,7 +33,8 @@ def main(argv: Sequence[str]) -> int:
         "file",
         type=Path,
         metavar="DATA",
-        help="CSV with the columns time, name, pod, and cpu or memory; or an answer of Prometheus",
+        help="CSV with the columns time, name, pod, and cpu or memory; an answer of Prometheus;"
+        " or Parquet with the same columns, a file or a folder of them (needs the package duckdb)",
     )
     parser.add_argument(
         "--strategy",
@@ -63,13 +65,20 @@ def main(argv: Sequence[str]) -> int:
     return ExitCode.OK
 
 
+def _of_text(file: Path, resource: Resource, step_s: int) -> Recording:
+    with file.open("rb") as opened:
+        content = opened.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise UnreadableRecordingError(f"larger than {LARGEST >> 20} MiB")
+    return read_recording(content, resource, step_s=step_s, now=time.time())
+
+
 def _recording(file: Path, resource: Resource, step_s: int) -> Recording:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise UnreadableRecordingError(f"larger than {LARGEST >> 20} MiB")
-        recording = read_recording(content, resource, step_s=step_s, now=time.time())
+        if is_parquet(file):
+            recording = read_parquet(file, resource, step_s=step_s)
+        else:
+            recording = _of_text(file, resource, step_s)
         if not any(use.hours > 1 for use in recording.uses):
             raise UnreadableRecordingError(f"it has not two hours of {resource} of any container")
     except OSError as error:
