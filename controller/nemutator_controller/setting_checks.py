@@ -66,6 +66,16 @@ def dns_label(text: str) -> str | None:
     return None if _LABEL.fullmatch(text) else "expected small letters, digits and dashes"
 
 
+def cluster_name(text: str) -> str | None:
+    """The text is empty, or a name that can be part of a schema's and of an address."""
+    fits = not text or (len(text) <= LONGEST_CLUSTER_NAME and _LABEL.fullmatch(text))
+    return None if fits else "expected up to 40 small letters, digits and dashes"
+
+
+LONGEST_CLUSTER_NAME = 40
+"""PostgreSQL cuts names of schemas at 63 bytes."""
+
+
 def host_names(text: str) -> str | None:
     """The text is names or addresses with commas between them."""
     named = [name.strip() for name in text.split(",")] if text else []

@@ -10,6 +10,7 @@ from nemutator_common.settings import ServesMetrics, between, setting
 from nemutator_common.shipping.settings import CallsBrain
 
 from nemutator_controller.setting_checks import (
+    cluster_name,
     database_url,
     dns_label,
     header,
@@ -107,6 +108,12 @@ class BrainSettings(ServesMetrics):
         "PostgreSQL with all records, as `postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full`, for"
         " several brains; empty: an SQLite file in the data directory, for one.",
         check=database_url,
+    )
+    cluster_name: str = setting(
+        "",
+        "Name of this cluster among several on one PostgreSQL, up to 40 letters, digits and dashes: all that it"
+        " keeps is under it, and each shows the others. Empty: a database for one cluster.",
+        check=cluster_name,
     )
     database_password_file: str = setting(
         "",

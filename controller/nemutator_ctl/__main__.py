@@ -21,6 +21,7 @@ COMMANDS = {
         "nemutator_ctl.workloads.command",
         "show what workloads request, use and waste",
     ),
+    "clusters": ("nemutator_ctl.clusters.command", "show several clusters, and their totals"),
     "top": ("nemutator_ctl.top.command", "show what uses most now"),
     "profile": ("nemutator_ctl.profiles.command", "find out where CPU time goes"),
     "flame": ("nemutator_ctl.flame.command", "show profiles from files, several as one"),

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
@@ -62,6 +63,25 @@ def parser(
     if output:
         add_output(made, wide=wide)
     return made
+
+
+def add_cluster(made: argparse.ArgumentParser) -> None:
+    """The option of a command that can show another cluster on the same database."""
+    made.add_argument(
+        "--cluster",
+        metavar="NAME",
+        help="another cluster, of those that `nemutator clusters` shows",
+    )
+
+
+def of_cluster(arguments: argparse.Namespace, path: str) -> str:
+    """*path* of the API, for the cluster that `--cluster` names."""
+    if arguments.cluster is None:
+        return path
+    return f"{API}/clusters/{quote(arguments.cluster, safe='')}{path.removeprefix(API)}"
+
+
+API = "/api/v1"
 
 
 def add_agent(made: argparse.ArgumentParser) -> None:

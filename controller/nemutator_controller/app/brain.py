@@ -135,4 +135,5 @@ def _engines(settings: BrainSettings, process: Process) -> Engines:
     # Imported here: most brains have no PostgreSQL, and its client is an extra.
     from nemutator_controller.database.postgres import open_postgres, server_of
 
-    return open_postgres(server_of(settings.database, settings.database_password_file))
+    server = server_of(settings.database, settings.database_password_file, settings.cluster_name)
+    return open_postgres(server)

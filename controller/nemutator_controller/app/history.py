@@ -26,7 +26,7 @@ def history_saver(context: BrainContext, usage: UsageHistory) -> UsageHistorySav
 def history_part(context: BrainContext, usage: UsageHistory, saver: UsageHistorySaver) -> Part:
     settings, process = context.settings, context.process
     tasks = []
-    cluster = settings.remote_write_cluster
+    cluster = settings.remote_write_cluster or settings.cluster_name
     external = {"cluster": cluster} if cluster else {}
     receiver, source = remote_write(settings, process), prometheus(settings, process)
     if receiver is not None:

@@ -9,13 +9,16 @@ from nemutator_common.clocks import Clock
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.nodes import staleness
-from nemutator_controller.app.parts import Part
+from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.ingest.report_pace import ReportPace
 from nemutator_controller.inventory.current_use import CurrentUse
-from nemutator_controller.inventory.endpoint import InventoryApi
+from nemutator_controller.inventory.endpoint import InventoryApi, shown_nodes
+from nemutator_controller.inventory.fleet.endpoint import FleetApi
+from nemutator_controller.inventory.fleet.publishing import InventoryPublishing
+from nemutator_controller.inventory.fleet.sql import SqlPublications
 from nemutator_controller.inventory.flows_endpoint import FlowsApi
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.inventory.model import ContainerName, UseLevels
@@ -55,7 +58,27 @@ def inventory_part(
     )
     watched = None if cluster is None else WatchedByBrain(cluster)
     flows = FlowsApi(watched, kept, process=context.process)
-    return Part(routes=[*api.routes(), *flows.routes()])
+    publications = SqlPublications(context.database, context.settings.cluster_name)
+    fleet = FleetApi(publications, context.settings.cluster_name, process=context.process)
+    publishing = InventoryPublishing(
+        counted.now,
+        nodes.all,
+        lambda figures, reported, now: shown_nodes(
+            figures,
+            reported,
+            now=now,
+            after_s=staleness(context, pace)(),
+            in_cluster=cluster is not None,
+        ),
+        publications,
+        asyncio.to_thread,
+        context.process,
+    )
+    tasks = [Task(TaskPhase.WORK, "publish inventory", publishing.run, alone=True)]
+    return Part(
+        routes=[*api.routes(), *flows.routes(), *fleet.routes()],
+        tasks=tasks if context.settings.cluster_name else [],
+    )
 
 
 @dataclass(frozen=True, slots=True)

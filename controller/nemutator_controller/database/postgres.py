@@ -19,7 +19,9 @@ from nemutator_common.errors import ExitCode, OperatorError
 from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
+from sqlalchemy.schema import CreateSchema
 
+from nemutator_controller.database.cluster_schemas import schema_of
 from nemutator_controller.database.failures import (
     POSTGRES_EXPLANATIONS,
     POSTGRES_REMEDIES,
@@ -68,14 +70,16 @@ class Server:
     options: Mapping[str, str]
     password_file: Path | None
     """Read anew for each connection. None: libpq looks for PGPASSWORD and its own password file."""
+    schema: str = ""
+    """Where the tables are; empty: where PostgreSQL puts them."""
 
     @property
     def place(self) -> str:
         return f"postgresql://{self.user}@{self.host}:{self.port}/{self.database}"
 
 
-def server_of(url: str, password_file: str) -> Server:
-    """What the setting says, which `settings.database_url` has checked."""
+def server_of(url: str, password_file: str, cluster: str = "") -> Server:
+    """What the settings say, which `settings.database_url` has checked."""
     parts = urlsplit(url)
     options = {key: value for key, value in parse_qsl(parts.query) if key in DATABASE_OPTIONS}
     return Server(
@@ -85,6 +89,7 @@ def server_of(url: str, password_file: str) -> Server:
         database=unquote(parts.path.strip("/")) or "nemutator",
         options=options,
         password_file=Path(password_file) if password_file else None,
+        schema=schema_of(cluster),
     )
 
 
@@ -122,7 +127,7 @@ def open_postgres(server: Server) -> PostgresEngines:
     """
     upgrading = _engine(server, isolation="READ_COMMITTED", size=0)
     with _explained(server), upgrading.begin() as connection:
-        _bring_up_to_date(connection)
+        _bring_up_to_date(connection, server.schema)
     return PostgresEngines(
         server.place,
         _engine(server, isolation="SERIALIZABLE", size=1),
@@ -151,6 +156,8 @@ def _engine(server: Server, *, isolation: str, size: int, read_only: bool = Fals
                     "idle_in_transaction_session_timeout": _QUIET_S * 1000,
                     "synchronous_commit": "on",
                     "timezone": "UTC",
+                    # A name is of small letters, digits and dashes; libpq splits options at spaces.
+                    **({"search_path": f'"{server.schema}"'} if server.schema else {}),
                 }.items()
             ),
         )
@@ -199,8 +206,10 @@ def _begun(engine: Engine, deadline_s: float) -> Iterator[Connection]:
         yield connection
 
 
-def _bring_up_to_date(connection: Connection) -> None:
+def _bring_up_to_date(connection: Connection, schema: str) -> None:
     connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK})
+    if schema:
+        connection.execute(CreateSchema(schema, if_not_exists=True))
     query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
     if written_by(connection, set(connection.scalars(text(query)))) != HEAD:
         migrate(connection)

@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Tab
 
 from nemutator_controller.database.columns import Number, Words
 
-HEAD = "0011"
+HEAD = "0012"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -327,5 +327,14 @@ reported_points = Table(
     # What reports said was used, until it is in the rows of who learns (PostgreSQL only).
     Column("id", Number, primary_key=True),
     Column("node", Words, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+published = Table(
+    "published",
+    metadata,
+    # What brains of other clusters show of this one: they read it in this cluster's schema.
+    Column("name", Words, primary_key=True),
+    Column("at", Float, nullable=False),
     Column("packed", LargeBinary, nullable=False),
 )

@@ -231,6 +231,47 @@ def workload_totals(several: Iterable[WorkloadFigures]) -> WorkloadTotals:
     return WorkloadTotals(workloads=workloads, sums=sums_document(total), waste=used_of(waste))
 
 
+def workload_item_totals(several: Iterable[WorkloadItem]) -> WorkloadTotals:
+    """The same of items that another cluster shows."""
+    items = list(several)
+    replicas = [each.replicas for each in items]
+    throttled = [each.throttled for each in items if each.throttled is not None]
+    return WorkloadTotals(
+        workloads=len(items),
+        sums=Sums(
+            pods=PodCounts(
+                sum(each.pods for each in replicas),
+                sum(each.ready for each in replicas),
+                sum(each.pending for each in replicas),
+                sum(each.unscheduled for each in replicas),
+            ),
+            requested=used_sum(each.requests for each in items),
+            limits=used_sum(each.limits for each in items),
+            used=used_sum(each.use.now for each in items),
+            network=Network(
+                known_sum(each.network.received for each in items),
+                known_sum(each.network.sent for each in items),
+            ),
+            restarts=sum(each.restarts for each in items),
+            oom_ended=sum(each.oom_ended for each in items),
+            throttled=max(throttled, default=None),
+        ),
+        waste=used_sum(each.waste for each in items),
+    )
+
+
+def used_sum(several: Iterable[Used]) -> Used:
+    """Of what is known."""
+    amounts = list(several)
+    memory = [each.memory_bytes for each in amounts if each.memory_bytes is not None]
+    return Used(known_sum(each.cpu_cores for each in amounts), sum(memory) if memory else None)
+
+
+def known_sum(several: Iterable[float | None]) -> float | None:
+    known = [each for each in several if each is not None]
+    return rounded(sum(known)) if known else None
+
+
 def _network(tally: Tally) -> Network:
     return Network(rounded(tally.network_received), rounded(tally.network_sent))
 

@@ -4,7 +4,7 @@ What a page has is made and encoded in a thread: that of 5 000 nodes is 5 MB.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -18,8 +18,10 @@ from nemutator_controller.cluster.node_list import listed
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.inventory.amounts import NOTHING
 from nemutator_controller.inventory.documents import (
+    WorkloadItem,
     WorkloadList,
     workload_item,
+    workload_item_totals,
     workload_totals,
 )
 from nemutator_controller.inventory.graphs import WorkloadGraph, graph_of
@@ -45,6 +47,7 @@ from nemutator_controller.inventory.selection import (
     WORKLOAD_ORDERS,
     Wanted,
     node_position,
+    workload_item_position,
     workload_position,
 )
 from nemutator_controller.inventory.tagged_answers import sent, tag_of
@@ -98,7 +101,7 @@ class InventoryApi:
 
     async def _nodes(self, request: web.Request) -> web.StreamResponse:
         try:
-            asked = _asked(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=None)
+            asked = asked_of(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=None)
             figures = await self.counted.now()
             now, after_s, reported = self.process.clock.now(), self.stale_after_s(), self.reported()
             body, tag = await asyncio.to_thread(
@@ -116,7 +119,7 @@ class InventoryApi:
             if view not in VIEWS:
                 raise NotAskedWellError(f"as: expected one of {', '.join(VIEWS)}")
             usual = USUAL if view in ("list", "namespaces") else USUAL_BRANCHES
-            asked = _asked(request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=usual)
+            asked = asked_of(request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=usual)
             figures, now = await self.counted.now(), self.process.clock.now()
             body, tag = await asyncio.to_thread(_workloads_document, figures, asked, view, now)
         except NotAskedWellError as error:
@@ -126,7 +129,7 @@ class InventoryApi:
         return sent(request, body, tag)
 
 
-def _asked(
+def asked_of(
     request: web.Request, *, fields: Sequence[str], orders: Sequence[str], usual: int | None
 ) -> Asked:
     query = request.query
@@ -154,6 +157,24 @@ def _selector(text: str | None, what: str) -> Selector:
         raise NotAskedWellError(f"{what}: {error}") from error
 
 
+def shown_nodes(
+    figures: ClusterFigures,
+    reported: Sequence[ReportedNode],
+    *,
+    now: float,
+    after_s: float,
+    in_cluster: bool,
+) -> list[NodeItem]:
+    """All nodes, as they are now."""
+    known = {each.name: listed(each, now=now, after_s=after_s) for each in reported}
+    if not in_cluster:
+        return [machine_item(each) for each in known.values()]
+    return [
+        node_item(figures.nodes.get(name) or _only_reported(name), known.get(name))
+        for name in sorted(figures.nodes.keys() | known.keys())
+    ]
+
+
 def _nodes_document(
     figures: ClusterFigures,
     reported: Sequence[ReportedNode],
@@ -162,15 +183,15 @@ def _nodes_document(
     after_s: float,
     in_cluster: bool,
 ) -> tuple[bytes, str]:
-    known = {each.name: listed(each, now=now, after_s=after_s) for each in reported}
-    if in_cluster:
-        items = [
-            node_item(figures.nodes.get(name) or _only_reported(name), known.get(name))
-            for name in sorted(figures.nodes.keys() | known.keys())
-        ]
-    else:
-        items = [machine_item(each) for each in known.values()]
-    items = [each for each in items if asked.wanted.has_node(each)]
+    items = shown_nodes(figures, reported, now=now, after_s=after_s, in_cluster=in_cluster)
+    return node_list_body(items, asked, now=now, counted_at=figures.taken_at)
+
+
+def node_list_body(
+    shown: Iterable[NodeItem], asked: Asked, *, now: float, counted_at: float
+) -> tuple[bytes, str]:
+    """What *asked* wants of the nodes, encoded, and its tag; raises NotAskedWellError."""
+    items = [each for each in shown if asked.wanted.has_node(each)]
 
     def position(item: NodeItem) -> tuple[float, tuple[str, ...]]:
         return node_position(item, asked.order)
@@ -181,7 +202,7 @@ def _nodes_document(
         raise NotAskedWellError(f"continue: {error}") from error
     document = InventoryNodeList(
         now=now,
-        counted_at=figures.taken_at,
+        counted_at=counted_at,
         totals=node_totals(items),
         next=page.next,
         remaining=page.remaining,
@@ -234,6 +255,30 @@ def _workloads_document(
             remaining=rest,
             items=[workload_item(each) for each in page.items],
         )
+    return msgspec.json.encode(document), tag_of(replace(document, now=0, counted_at=0))
+
+
+def workload_item_list_body(
+    shown: Iterable[WorkloadItem], asked: Asked, *, now: float, counted_at: float
+) -> tuple[bytes, str]:
+    """What *asked* wants of the items that another cluster shows; raises NotAskedWellError."""
+    found = [each for each in shown if asked.wanted.has_workload_item(each)]
+
+    def position(item: WorkloadItem) -> tuple[float, tuple[str, ...]]:
+        return workload_item_position(item, asked.order)
+
+    try:
+        page = page_of(found, position, order=asked.order, limit=asked.limit, after=asked.after)
+    except TokenError as error:
+        raise NotAskedWellError(f"continue: {error}") from error
+    document = WorkloadList(
+        now=now,
+        counted_at=counted_at,
+        totals=workload_item_totals(found),
+        next=page.next,
+        remaining=page.remaining,
+        items=list(page.items),
+    )
     return msgspec.json.encode(document), tag_of(replace(document, now=0, counted_at=0))
 
 

@@ -15,6 +15,7 @@ from nemutator_controller.inventory.documents import (
     now_of,
     rounded,
     used_of,
+    used_sum,
 )
 from nemutator_controller.inventory.model import NodeFigures
 
@@ -143,17 +144,9 @@ def node_totals(items: Iterable[NodeItem]) -> NodeTotals:
         nodes=len(nodes),
         ready=sum(each.ready is True for each in nodes),
         stale=sum(each.stale for each in nodes),
-        allocatable=_sum(each.allocatable for each in nodes),
-        requested=_sum(each.requested for each in nodes),
-        limits=_sum(each.limits for each in nodes),
-        used=_sum(each.used for each in nodes),
+        allocatable=used_sum(each.allocatable for each in nodes),
+        requested=used_sum(each.requested for each in nodes),
+        limits=used_sum(each.limits for each in nodes),
+        used=used_sum(each.used for each in nodes),
         pods=sum(each.pods.count for each in nodes),
     )
-
-
-def _sum(several: Iterable[Used]) -> Used:
-    """Of what is known."""
-    known = list(several)
-    cores = [each.cpu_cores for each in known if each.cpu_cores is not None]
-    memory = [each.memory_bytes for each in known if each.memory_bytes is not None]
-    return Used(rounded(sum(cores)) if cores else None, sum(memory) if memory else None)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nemutator_controller.inventory.documents import WorkloadItem
 from nemutator_controller.inventory.model import WorkloadFigures
 from nemutator_controller.inventory.node_documents import NodeItem
 from nemutator_controller.inventory.pages import Position
@@ -45,6 +46,14 @@ class Wanted:
             return False
         return self._has_labels(figures) and (
             self.fields is EVERYTHING or self.fields.matches(_workload_fields(figures))
+        )
+
+    def has_workload_item(self, item: WorkloadItem) -> bool:
+        """The same of one that another cluster shows, which does not say what its programs are."""
+        if self.namespace is not None and item.namespace != self.namespace:
+            return False
+        return self.labels.matches(item.labels) and (
+            self.fields is EVERYTHING or self.fields.matches(_workload_item_fields(item))
         )
 
     def _has_labels(self, figures: WorkloadFigures) -> bool:
@@ -90,6 +99,42 @@ def workload_position(figures: WorkloadFigures, order: str) -> Position:
         case _:
             value = 0
     return float(value), figures.key
+
+
+def workload_item_position(item: WorkloadItem, order: str) -> Position:
+    use, network = item.use.now, item.network
+    match order:
+        case "cpu":
+            value: float = use.cpu_cores or 0.0
+        case "memory":
+            value = use.memory_bytes or 0
+        case "waste":
+            value = (item.waste.cpu_cores or 0.0) * 1000
+        case "network":
+            value = (network.received or 0.0) + (network.sent or 0.0)
+        case "requests":
+            value = (item.requests.cpu_cores or 0.0) * 1000
+        case "restarts":
+            value = item.restarts
+        case _:
+            value = 0
+    return float(value), (item.namespace, item.kind, item.name)
+
+
+def _workload_item_fields(item: WorkloadItem) -> Mapping[str, str]:
+    replicas = item.replicas
+    return {
+        "name": item.name,
+        "namespace": item.namespace,
+        "kind": item.kind,
+        "pods": str(replicas.pods),
+        "ready": _word(replicas.wanted is None or replicas.ready >= replicas.wanted),
+        "pending": str(replicas.pending),
+        "restarts": str(item.restarts),
+        "oom": str(item.oom_ended),
+        "autoscaled": _word(item.autoscaler is not None),
+        "budgeted": _word(item.disruption_budget is not None),
+    }
 
 
 def _node_fields(item: NodeItem) -> Mapping[str, str]:

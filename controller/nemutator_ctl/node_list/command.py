@@ -22,6 +22,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--field-selector", help="only those: ready=false, stale=true, pods>100, …")
     parser.add_argument("--by", metavar="ORDER", help="name, cpu, memory, requested or pods")
     parser.add_argument("--limit", help="at most so many")
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
     query = arguments.present(
         labelSelector=given.selector,
@@ -29,7 +30,8 @@ def main(argv: Sequence[str]) -> int:
         orderBy=given.by,
         limit=given.limit,
     )
-    document = arguments.brain(given).get(INVENTORY_NODES, query)
+    path = arguments.of_cluster(given, INVENTORY_NODES)
+    document = arguments.brain(given).get(path, query)
     wide = given.output == Output.WIDE
     arguments.write(document, given.output, lambda: view(node_answer(document), wide=wide))
     return ExitCode.OK

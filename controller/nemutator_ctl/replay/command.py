@@ -15,7 +15,7 @@ from nemutator_controller.sizing.recordings import (
 from nemutator_controller.sizing.strategies.known import STRATEGIES, Resource
 
 from nemutator_ctl import arguments
-from nemutator_ctl.replay.parquet_files import is_parquet, read_parquet
+from nemutator_ctl.replay.sql import is_parquet, read_parquet
 from nemutator_ctl.replay.view import document, view
 from nemutator_ctl.terminal_text import visible
 

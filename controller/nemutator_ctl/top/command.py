@@ -38,6 +38,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C"
     )
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
     query = arguments.present(
         namespace=given.namespace,
@@ -47,8 +48,9 @@ def main(argv: Sequence[str]) -> int:
     )
     is_nodes, wide = given.what == "nodes", given.output == Output.WIDE
     brain = arguments.brain(given)
+    path = arguments.of_cluster(given, INVENTORY_NODES if is_nodes else INVENTORY_WORKLOADS)
     while True:
-        document = brain.get(INVENTORY_NODES if is_nodes else INVENTORY_WORKLOADS, query)
+        document = brain.get(path, query)
         if given.every and sys.stdout.isatty():
             sys.stdout.write(CLEAR)
         show = partial(_nodes if is_nodes else _workloads, document, wide=wide)

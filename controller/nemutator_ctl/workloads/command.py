@@ -45,7 +45,10 @@ def main(argv: Sequence[str]) -> int:
         choices=["legacy"],
         help="legacy: deployments, replica sets and pods in the shape of the first nemutator, as JSON",
     )
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
+    if given.cluster is not None and (given.format or given.namespaces):
+        parser.error("--cluster: of another cluster there is the list alone")
     query = arguments.present(
         namespace=given.namespace,
         labelSelector=given.selector,
@@ -62,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
         document = brain.get(INVENTORY_WORKLOADS, {**query, "as": "namespaces"})
         arguments.write(document, given.output, lambda: namespaces_view(namespace_answer(document)))
         return ExitCode.OK
-    document = brain.get(INVENTORY_WORKLOADS, query)
+    document = brain.get(arguments.of_cluster(given, INVENTORY_WORKLOADS), query)
     wide = given.output == Output.WIDE
     arguments.write(document, given.output, lambda: view(workload_answer(document), wide=wide))
     return ExitCode.OK

@@ -17,7 +17,7 @@ from nemutator_controller.sizing.recordings import (
 )
 from nemutator_controller.sizing.strategies.known import Resource
 from nemutator_ctl.replay.command import main
-from nemutator_ctl.replay.parquet_files import is_parquet, read_parquet
+from nemutator_ctl.replay.sql import is_parquet, read_parquet
 
 NOW = 2e9
 

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from nemutator_controller.inventory.documents import workload_item
 from nemutator_controller.inventory.model import ProgramUse
 from nemutator_controller.inventory.node_documents import node_item
 from nemutator_controller.inventory.selection import (
@@ -10,6 +11,7 @@ from nemutator_controller.inventory.selection import (
     WORKLOAD_ORDERS,
     Wanted,
     node_position,
+    workload_item_position,
     workload_position,
 )
 from nemutator_controller.kube.label_selectors import parse_selector
@@ -88,3 +90,31 @@ def test_a_workload_of_several_runtimes_is_found_by_each_of_its_programs() -> No
     ):
         assert Wanted(labels=parse_selector(selector)).has_workload(mixed) is found, selector
     assert not Wanted(labels=parse_selector("runtime=go")).has_workload(figures)
+
+
+@pytest.mark.parametrize("order", WORKLOAD_ORDERS)
+def test_items_of_another_cluster_are_ordered_as_ours(order: str) -> None:
+    for figures in shop().workloads.values():
+        item = workload_item(figures)
+        (value, name), (ours, our_name) = (
+            workload_item_position(item, order),
+            workload_position(figures, order),
+        )
+        assert value == pytest.approx(ours)
+        assert name == our_name
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [*(f"{field}>0" for field in ("pods", "pending", "restarts", "oom")), "ready=false", "kind=Deployment",
+     "autoscaled=true", "budgeted=true", "name in (web,empty)", "namespace!=shop"],
+)  # fmt: skip
+def test_items_of_another_cluster_are_chosen_as_ours(fields: str) -> None:
+    for wanted in (
+        Wanted(fields=parse_selector(fields)),
+        Wanted(labels=parse_selector("team=a"), fields=parse_selector(fields)),
+        Wanted(namespace="shop", fields=parse_selector(fields)),
+        Wanted(namespace="elsewhere", fields=parse_selector(fields)),
+    ):
+        for figures in shop().workloads.values():
+            assert wanted.has_workload_item(workload_item(figures)) == wanted.has_workload(figures)

@@ -159,3 +159,34 @@ export const flows = {
     };
   },
 };
+
+const lines = ({ allocatable, requested, used }) => [amounts(allocatable), amounts(requested), amounts(used)];
+
+export const clusters = {
+  title: "Clusters",
+  about: "The clusters that share this one's PostgreSQL: what their nodes can take, what is requested and used, and what is wasted.",
+  empty: "No cluster has published anything. Several clusters on one PostgreSQL have brain.cluster_name set, each another.",
+  path: "/api/v1/clusters",
+  note: ({ totals }) =>
+    totals.clusters === 0
+      ? ""
+      : `All together: ${totals.nodes.nodes} nodes, ${totals.nodes.pods} pods, ${totals.workloads.workloads} workloads.`,
+  columns: ["Cluster", "Nodes", "Pods", "Workloads", "Allocatable", "Requested", "Used", "Waste", "Published"],
+  row: (one, now) => ({
+    key: one.name,
+    cells: [
+      cell(one.here ? `${one.name} (here)` : one.name, { title: one.summary?.version }),
+      ...(one.summary == null
+        ? [cell("another version's"), ...Array.from({ length: 6 }, () => cell(""))]
+        : [
+            cell(String(one.summary.nodes.nodes)),
+            cell(String(one.summary.nodes.pods)),
+            cell(String(one.summary.workloads.workloads)),
+            ...lines(one.summary.nodes),
+            amounts(one.summary.workloads.waste),
+          ]),
+      { ...ago(one.published_at, now), ...(one.stale ? { grade: "suffer" } : {}) },
+    ],
+    links: [],
+  }),
+};

@@ -5,7 +5,7 @@
 import { ago, cell, lines, place } from "./cells.js";
 import { UNKNOWN, bytes, cores, counted, runtime, span, visible } from "./format.js";
 import { drawing } from "./history.js";
-import { capacity, flows, workloads } from "./inventory.js";
+import { capacity, clusters, flows, workloads } from "./inventory.js";
 
 /** What was done, with what, and which version of it; what Vault lends has none. */
 const done = ({ operation, secret, version }) =>
@@ -283,7 +283,7 @@ const grants = {
   }),
 };
 
-export const LISTS = { capacity, workloads, flows, profiles, mutations, "missed-pods": missed, advice, ageing, leases, grants };
+export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, "missed-pods": missed, advice, ageing, leases, grants };
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {

@@ -1,0 +1,1 @@
+"""`nemutator clusters`: all clusters on one database, and what they have together."""
