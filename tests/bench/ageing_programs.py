@@ -27,7 +27,7 @@ from nemutator_controller.database.access import Database
 from nemutator_controller.database.sqlite import open_sqlite
 
 from tests.bench.frame import Result, aim
-from tests.e2e.test_windows import Node
+from tests.e2e.window_node import Node
 from tests.fakes.process import fake_process
 from tests.fakes.window_parts import ListSink
 

@@ -30,6 +30,8 @@ from nemutator_common.wire import ProfileTarget
 
 from tests.bench.first_light_processes import bpf_accounting, bpf_of
 from tests.bench.frame import Aim, Result, aim
+from tests.bench.profiles_node import cost_of_windows, worker_memory_mib
+from tests.bench.profiles_strangers import STRANGERS
 from tests.contract.profiler.busy import until_used
 from tests.e2e.go_kinds import KINDS, Both, difference_of, profiled, running
 from tests.fakes.meters import MemoryMeter
@@ -71,7 +73,10 @@ def bench() -> Result:
 
 async def _bench(folder: Path) -> Result:
     agreements = {kind: await _agreement(kind, folder) for kind in KINDS}
+    agreements |= {name: await _agreement_of_stranger(name) for name in STRANGERS}
     cost = await _cost(folder)
+    binaries = await worker_memory_mib()
+    windows = await cost_of_windows()
     overhead = await _overhead()
     aims: list[Aim] = []
     for kind, found in agreements.items():
@@ -86,6 +91,8 @@ async def _bench(folder: Path) -> Result:
         aim("us of BPF per sample", cost["bpf_us_per_sample"], "<=", 12.0, reason="not counted"),
         aim("ms from a request to sampling", cost["begin_ms"], "<=", 300.0),
         aim("s to name 10 000 addresses", cost["names_s"], "<=", 1.0),
+        aim("MiB of a worker with 20 large Go programs", binaries["worker_mib"], "<=", 64.0),
+        aim("% of a CPU for windows of 50 Go pods", windows["percent"], "<=", 2.0),
         aim(
             "frames equal to runtime.CallersFrames, %", None, ">=", 100.0,
             reason="every run of tests/e2e/test_symbols.py holds it",
@@ -97,6 +104,8 @@ async def _bench(folder: Path) -> Result:
         "agreement": {kind: asdict(found) for kind, found in agreements.items()},
         "cost": cost,
         "overhead_cpu_s": overhead,
+        "twenty_binaries": binaries,
+        "windows_of_50": windows,
     }
     floors = {kind: found.floor for kind, found in agreements.items()}
     return Result(measured, tuple(aims), {"Go's own profile beside itself, points": floors})
@@ -104,7 +113,15 @@ async def _bench(folder: Path) -> Result:
 
 async def _agreement(kind: str, folder: Path) -> Agreement:
     with running(kind, folder) as program:
-        runs = [await profiled(program, cpu_seconds=SECONDS) for _ in range(RUNS)]
+        return _compared([await profiled(program, cpu_seconds=SECONDS) for _ in range(RUNS)])
+
+
+async def _agreement_of_stranger(name: str) -> Agreement:
+    with STRANGERS[name]() as program:
+        return _compared([await program.profiled(seconds=SECONDS) for _ in range(RUNS)])
+
+
+def _compared(runs: list[Both]) -> Agreement:
     floor = [_points(one.own, other.own) for one, other in itertools.pairwise(runs)]
     furthest = max(runs, key=lambda one: one.difference)
     ours = [round(one.difference * 100, 2) for one in runs]

@@ -5,7 +5,7 @@ import contextlib
 import select
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,29 +103,36 @@ class Both:
 
 async def profiled(program: GoKind, *, cpu_seconds: float, hz: int = HZ) -> Both:
     """Until the program has used so much CPU time."""
+
+    def own() -> Profile:
+        program.begin()
+        until_used(program.pid, cpu_seconds)
+        return program.end()
+
+    return await profiled_beside(program.pid, own, hz=hz)
+
+
+async def profiled_beside(pid: int, own: Callable[[], Profile], *, hz: int = HZ) -> Both:
+    """For as long as it takes to have the program's *own* profile."""
     worker = symbol_worker()
     try:
-        resolved = await MachineTargets(KnownGroups()).resolve(
-            ProfileTarget("pid", str(program.pid))
-        )
+        resolved = await MachineTargets(KnownGroups()).resolve(ProfileTarget("pid", str(pid)))
         symboliser = WorkerSymboliser(ProcMaps(), worker, fake_process(meter=MemoryMeter()))
-        text = await symboliser.range_of(program.pid)
+        text = await symboliser.range_of(pid)
         assert text is not None
-        program.begin()
-        sampling = await KernelSampler().start(resolved.selection, hz=hz, texts={program.pid: text})
+        sampling = await KernelSampler().start(resolved.selection, hz=hz, texts={pid: text})
         begun, before = time.monotonic(), resolved.cpu_seconds()
-        await asyncio.to_thread(until_used, program.pid, cpu_seconds)
+        theirs = await asyncio.to_thread(own)
         used = spent(before, resolved.cpu_seconds())
         seconds = time.monotonic() - begun
         samples = await sampling.stop()
-        own = program.end()
         raw = RawProfile(
             hz, time.time(), seconds, samples.rows, samples.recorded, samples.lost, used
         )
         content, _ = await symboliser.symbolise(raw)
     finally:
         worker.stop()
-    return Both(pprof.decode(content), own)
+    return Both(pprof.decode(content), theirs)
 
 
 def differences_of(one: Profile, other: Profile) -> dict[str, float]:

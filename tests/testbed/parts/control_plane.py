@@ -20,6 +20,7 @@ from tests.certificates import Authority, Leaf, signing_key
 from tests.testbed.building import made
 from tests.testbed.parts.asking import ask, is_well
 from tests.testbed.parts.kubeconfigs import kubeconfig, webhook_kubeconfig
+from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until
@@ -135,7 +136,7 @@ def begin(run: Run) -> Cluster:
     token = secrets.token_hex(16)
     ca_file = run.file("pki/ca.crt", authority.certificate, mode=0o644)
     run.folder("audit")
-    etcd_url = _start_etcd(run)
+    etcd_url, _ = start_etcd(run)
     cluster = Cluster(
         run=run,
         port=port,
@@ -160,10 +161,11 @@ def begin(run: Run) -> Cluster:
     return cluster
 
 
-def _start_etcd(run: Run) -> str:
+def start_etcd(run: Run, *more: str) -> tuple[str, Daemon]:
+    """Where it answers. *more* are options of its own."""
     client, peer = free_port(), free_port()
     url, peer_url = f"http://{LOOPBACK}:{client}", f"http://{LOOPBACK}:{peer}"
-    run.daemon(
+    daemon = run.daemon(
         "etcd",
         [
             made.kube(), "etcd",
@@ -174,11 +176,12 @@ def _start_etcd(run: Run) -> str:
             # Nothing of it outlives the run, so no power cut has to be survived.
             "--unsafe-no-fsync",
             "--log-level=warn",
+            *more,
         ],
         ready=lambda: is_well(client, "/health"),
         within_s=READY_S,
     )  # fmt: skip
-    return url
+    return url, daemon
 
 
 def _start_api_server(cluster: Cluster) -> None:

@@ -55,19 +55,14 @@ class Effort:
             raise TooMuchError
 
 
-class Image:
-    """An ELF file; raises NotElfError when it is not one."""
+class _Blocks:
+    """What was read of a file last. It knows nothing of who reads: what refers to itself would keep its
+    memory until Python looks for such circles, which takes long where few objects are made."""
 
     def __init__(self, read_at: ReadAt) -> None:
         self._file = read_at
-        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._kept: OrderedDict[int, bytes] = OrderedDict()
         self.effort = Effort()
-        self.elf = Elf(BoundedFile(self.read, budget_bytes=8 << 20, budget_reads=4096))
-        self.loaded = tuple(
-            one
-            for one in self.elf.segments
-            if one.kind == _PT_LOAD and one.offset + one.size <= LARGEST_FILE
-        )
 
     def read(self, offset: int, size: int) -> bytes:
         """Read at most *size* bytes, fewer at the end of the file."""
@@ -86,6 +81,37 @@ class Image:
             left -= len(parts[-1])
         return b"".join(parts)
 
+    def read_past(self, offset: int, size: int) -> bytes:
+        """The same of what is not kept."""
+        return self._file(offset, size) if offset <= _LARGEST_OFFSET - size else b""
+
+    def _block(self, number: int) -> bytes:
+        block = self._kept.get(number)
+        if block is None:
+            self.effort.spend(_BLOCK_EFFORT)
+            block = self._kept[number] = self.read_past(number * BLOCK, BLOCK)
+            if len(self._kept) > MOST_BLOCKS:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(number)
+        return block
+
+
+class Image:
+    """An ELF file; raises NotElfError when it is not one."""
+
+    def __init__(self, read_at: ReadAt) -> None:
+        blocks = _Blocks(read_at)
+        self.read = blocks.read
+        self._read_past = blocks.read_past
+        self.effort = blocks.effort
+        self.elf = Elf(BoundedFile(blocks.read, budget_bytes=8 << 20, budget_reads=4096))
+        self.loaded = tuple(
+            one
+            for one in self.elf.segments
+            if one.kind == _PT_LOAD and one.offset + one.size <= LARGEST_FILE
+        )
+
     def content(self, offset: int, size: int) -> bytes:
         """The same of what is read once, and is not to drive out what is read again."""
         if offset < 0:
@@ -93,7 +119,7 @@ class Image:
         self.effort.spend(_BLOCK_EFFORT * (1 + size // BLOCK))
         end = offset + size
         return b"".join(
-            self._read_at(at, min(_PIECE, end - at)) for at in range(offset, end, _PIECE)
+            self._read_past(at, min(_PIECE, end - at)) for at in range(offset, end, _PIECE)
         )
 
     def unpacked(self, layout: struct.Struct, offset: int) -> tuple[int, ...]:
@@ -146,7 +172,7 @@ class Image:
         while offset < end:
             # Not through the blocks: a search would drive out what the questions need.
             self.effort.spend(_BLOCK_EFFORT)
-            raw = self._read_at(offset, min(_PIECE, end - offset))
+            raw = self._read_past(offset, min(_PIECE, end - offset))
             found = raw.find(wanted)
             while found >= 0:
                 self.effort.spend(20)
@@ -155,17 +181,3 @@ class Image:
             if len(raw) < _PIECE:
                 return
             offset += _PIECE - len(wanted) + 1
-
-    def _read_at(self, offset: int, size: int) -> bytes:
-        return self._file(offset, size) if offset <= _LARGEST_OFFSET - size else b""
-
-    def _block(self, number: int) -> bytes:
-        block = self._blocks.get(number)
-        if block is None:
-            self.effort.spend(_BLOCK_EFFORT)
-            block = self._blocks[number] = self._read_at(number * BLOCK, BLOCK)
-            if len(self._blocks) > MOST_BLOCKS:
-                self._blocks.popitem(last=False)
-        else:
-            self._blocks.move_to_end(number)
-        return block

@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 from nemutator_agent.profiler.symbols.lookup import Executable, kernel
 from nemutator_agent.profiler.symbols.messages import LONGEST_TEXT, SymbolAnswer, SymbolQuestion
 from nemutator_common.profiles.model import Frame
@@ -80,3 +83,16 @@ def test_the_kernel_is_asked_by_address() -> None:
     assert (answer.places, answer.depths) == (((0,), None), (-1,))
     hidden = kernel(reader(b"0000000000000000 T f\n"), SymbolQuestion(True, (BASE,)))
     assert (hidden.places, hidden.notes) == ((None,), ("hidden",))
+
+
+def test_what_was_read_of_a_file_is_given_back_with_it() -> None:
+    """Python looks for what refers to itself but seldom, and each file has megabytes."""
+    gc.disable()
+    try:
+        executable = Executable(reader(GoProgram().build()))
+        assert executable.answer(SymbolQuestion(False, (TEXT,), (TEXT,))).places != (None,)
+        parts = [weakref.ref(one) for one in (executable, executable._image, executable._go)]
+        del executable
+        assert [one() for one in parts] == [None, None, None]
+    finally:
+        gc.enable()

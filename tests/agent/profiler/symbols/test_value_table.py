@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.inspection.bounded_file import TooMuchError
-from nemutator_agent.profiler.symbols.image import DamagedError, Effort
+from nemutator_agent.profiler.symbols.image import DamagedError
 from nemutator_agent.profiler.symbols.value_table import ValueTable
 
 from tests.agent.profiler.symbols.files import image
@@ -16,7 +16,7 @@ def table(content: bytes, *, quantum: int = 1, effort: int = 1 << 30) -> ValueTa
     """At the end of an ELF file."""
     whole = Forge(contents=[(b".text", bytes(64))]).build()
     found = image(whole + content)
-    found.effort = Effort(effort)
+    found.effort.renew(effort)
     return ValueTable(found, len(whole), quantum=quantum)
 
 
