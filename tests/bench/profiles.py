@@ -92,7 +92,7 @@ async def _bench(folder: Path) -> Result:
         aim("ms from a request to sampling", cost["begin_ms"], "<=", 300.0),
         aim("s to name 10 000 addresses", cost["names_s"], "<=", 1.0),
         aim("MiB of a worker with 20 large Go programs", binaries["worker_mib"], "<=", 64.0),
-        aim("% of a CPU for windows of 50 Go pods", windows["percent"], "<=", 2.0),
+        aim("% of a CPU for windows of 50 Go pods", windows["percent"], "<=", 1.0),
         aim(
             "frames equal to runtime.CallersFrames, %", None, ">=", 100.0,
             reason="every run of tests/e2e/test_symbols.py holds it",

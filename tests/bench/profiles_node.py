@@ -27,6 +27,8 @@ MIB = 1 << 20
 
 WINDOW_S, EVERY_S = 30.0, 600.0
 """As a cluster has them by default."""
+ROUND_S = 60.0
+"""Within so much each heap is due once."""
 
 
 async def worker_memory_mib() -> Mapping[str, float]:
@@ -87,7 +89,7 @@ async def _round(node: Node, pods: int) -> dict[str, float]:
     before = node.costs.cpu_s()
     await node.until(
         lambda: len({one.process.pid for one in readings if one.heap}) == pods,
-        node.heap_readings(every_s=1.0).run(),
+        node.heap_readings(every_s=ROUND_S).run(),
         within_s=EVERY_S,
     )
     # Some were read more than once until the last one was.
