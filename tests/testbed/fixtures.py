@@ -115,6 +115,13 @@ def vault(cluster: Cluster) -> Vault:
 
 
 @pytest.fixture(scope="session")
+def bao(cluster: Cluster) -> Vault:
+    """OpenBao, in the same way."""
+    with skipped_when_missing():
+        return parts_vault.begin(cluster, "bao")
+
+
+@pytest.fixture(scope="session")
 def redis(testbed_run: Run) -> Redis:
     with skipped_when_missing():
         return parts_redis.begin(testbed_run)

@@ -1,8 +1,8 @@
 """Pods in several namespaces of one Vault, each of which has its own roles, tokens and documents."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,13 @@ from nemutator_common import names
 from nemutator_common.path_digests import path_digest
 from nemutator_common.secret import Secret
 
-from tests.contract.credentials.places import adapter
+from tests.contract.credentials.places import RealPlace, adapter, eventually, real_place
 from tests.fakes.brokers import JWT, BrokerSetup
 from tests.fakes.peers import OTHER_POD, POD
 from tests.fakes.pod_sockets import Node, OnTrust, call
 from tests.fakes.vaults import FakeVault, MemoryVault
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.vault import Vault, VaultRefusedError
 
 CLIENT = {"X-Vault-Request": "true"}
 WORD = "secret/app#word"
@@ -150,3 +152,84 @@ async def test_the_namespace_of_a_pod_goes_before_that_of_the_setting(tmp_path: 
     assert set(named[:before]) == {"of/all"}
     assert set(named[before:]) >= {A}
     assert named[before:].count(A) >= 3
+
+
+# --- OpenBao, which has namespaces ----------------------------------------------------------------
+@dataclass(frozen=True)
+class Bao:
+    """A pod in a namespace of it, and the same account in none."""
+
+    node: Node
+    vault: Vault
+    team: Vault
+    """The same in the namespace."""
+    namespace: str
+    """Of Kubernetes and of Vault."""
+
+    def tokens(self) -> list[str]:
+        """Their accessors, in the namespace."""
+        try:
+            keys: list[str] = self.team.call("LIST", "auth/token/accessors")["data"]["keys"]
+        except VaultRefusedError:  # there is none
+            return []
+        return keys
+
+    async def publish(self, volume: str, **declared: str) -> Path:
+        words = {"vault-role": f"{self.namespace}.default", **declared}
+        return await self.node.publish(volume, declared=words)
+
+
+@pytest.fixture
+def pod_of_bao(bao: Vault, cluster: Cluster, tmp_path: Path) -> Iterator[Bao]:
+    with real_place(bao, cluster) as whole, adapter(bao.url) as asked:
+        team = bao.within(whole.folder)
+        there = RealPlace(team, whole.folder)
+        path = f"secret/{whole.folder}/own"
+        node = Node(tmp_path, setup=BrokerSetup(other_vault=asked, wait_s=600))
+        for place, word in ((whole, "of all"), (there, "of the team")):
+            place.write(path, {"word": word})
+            _, node.token = place.account(reads=[path])
+        yield Bao(node, bao, team, whole.folder)
+
+
+@pytest.mark.e2e
+async def test_a_pod_of_openbao_is_served_in_its_namespace_alone(pod_of_bao: Bao) -> None:
+    one = pod_of_bao
+    declared = {"secret.word": f"secret/{one.namespace}/own#word"}
+    async with one.node.running():
+        beside = await one.publish("v1", **declared)
+        socket = await one.publish("v2", **declared, **{"vault-namespace": one.namespace})
+        assert await call(beside, "/v1/secret/word?raw=1") == (200, "of all")
+        assert await call(socket, "/v1/secret/word?raw=1") == (200, "of the team")
+        assert len(one.tokens()) == 1
+        for volume in ("v1", "v2"):
+            await one.node.publisher.withdraw(volume)
+        await eventually(
+            lambda: one.node.setup.grants.of("revoke") == ["granted"] * 2, "both are revoked"
+        )
+    assert one.tokens() == []
+
+
+@pytest.mark.e2e
+async def test_no_path_leads_a_pod_of_openbao_out_of_its_identity(pod_of_bao: Bao) -> None:
+    """Its policy reaches into a namespace below with all rights; the socket does not."""
+    one = pod_of_bao
+    role, inside = f"{one.namespace}.default", one.namespace
+    rights = '{ capabilities = ["create", "update", "read", "list", "delete", "sudo"] }'
+    one.vault.policy(role, f'path "{inside}/*" {rights}\npath "secret/data/{inside}/own" {rights}')
+    async with one.node.running():
+        socket = await one.publish("v1", **{"secret.word": f"secret/{inside}/own#word"})
+        for method, path in (
+            ("POST", f"{inside}/auth/token/create"),
+            ("POST", f"{inside}/auth/kubernetes/login"),
+            ("GET", f"{inside}/auth/token/lookup-self"),
+            ("PUT", f"{inside}/sys/policies/acl/mine"),
+            ("GET", f"{inside}/sys/mounts"),
+            ("POST", f"{inside}/identity/entity"),
+        ):
+            status, document = await call(socket, f"/v1/{path}", method=method, json={}, **CLIENT)
+            assert status == 403, path
+            assert "not served on the socket of a pod" in document["errors"][0], path
+        read = await call(socket, f"/v1/{inside}/secret/data/{inside}/own", **CLIENT)
+        assert read[0] == 200
+        assert read[1]["data"]["data"] == {"word": "of the team"}

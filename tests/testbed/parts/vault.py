@@ -1,4 +1,4 @@
-"""HashiCorp Vault in dev mode on loopback, which asks a cluster who a service account is.
+"""HashiCorp Vault, or OpenBao, in dev mode on loopback, which asks a cluster who a service account is.
 
 In dev mode all is in memory. It is not initialised by itself but by us: a dev server that does so
 prints its root token and its unseal key to its log, and keeps the key from whoever wants to unseal.
@@ -8,8 +8,8 @@ import contextlib
 import http.client
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from nemutator_common.secret import Secret
 
@@ -45,6 +45,7 @@ class Vault:
     daemon: Daemon
     root_token: Secret
     unseal_key: Secret
+    namespace: str = ""
 
     @property
     def url(self) -> str:
@@ -61,7 +62,17 @@ class Vault:
     ) -> dict[str, Any]:
         """What Vault answers below /v1/, as root unless *token* is another's; {} for no content."""
         asks = token or self.root_token
-        return _call(self.port, method, path, body, token=asks, wrap_ttl=wrap_ttl)
+        return _call(
+            self.port, method, path, body,
+            token=asks, wrap_ttl=wrap_ttl, namespace=self.namespace,
+        )  # fmt: skip
+
+    def within(self, namespace: str) -> "Vault":
+        """A new namespace of it, with an engine and a login of its own."""
+        self.call("POST", f"sys/namespaces/{namespace}")
+        other = replace(self, namespace=namespace)
+        _equip(other)
+        return other
 
     def policy(self, name: str, rules: str) -> None:
         self.call("PUT", f"sys/policies/acl/{name}", {"policy": rules})
@@ -91,7 +102,7 @@ class Vault:
     def login(self, role: str, service_account_token: str) -> Secret:
         """The token that Vault gives for a service account's; raises VaultRefusedError."""
         body = {"role": role, "jwt": service_account_token}
-        answer = _call(self.port, "POST", "auth/kubernetes/login", body)
+        answer = _call(self.port, "POST", "auth/kubernetes/login", body, namespace=self.namespace)
         return Secret(answer["auth"]["client_token"])
 
     def seal(self) -> None:
@@ -102,13 +113,13 @@ class Vault:
         _unseal(self.port, self.unseal_key)
 
 
-def begin(cluster: Cluster) -> Vault:
+def begin(cluster: Cluster, name: Literal["vault", "bao"] = "vault") -> Vault:
     """Start it in the cluster's run, with a secret engine (KV 2) at secret/ and the login wired."""
     port = free_port(with_next=True)  # it takes the next one for itself
     daemon = cluster.run.daemon(
-        "vault",
+        name,
         [
-            made.vault(), "server", "-dev", "-dev-skip-init", "-dev-no-store-token",
+            made.bao() if name == "bao" else made.vault(), "server", "-dev", "-dev-skip-init", "-dev-no-store-token",
             f"-dev-listen-address={LOOPBACK}:{port}",
         ],
         # Of /health a server that is not initialised says 501, which is right and is no answer.
@@ -124,9 +135,13 @@ def begin(cluster: Cluster) -> Vault:
         unseal_key=Secret(keys["keys"][0]),
     )
     vault.unseal()
+    _equip(vault)
+    return vault
+
+
+def _equip(vault: Vault) -> None:
     vault.call("POST", "sys/mounts/secret", {"type": "kv", "options": {"version": "2"}})
     _wire_login(vault)
-    return vault
 
 
 def _unseal(port: int, key: Secret) -> None:
@@ -192,8 +207,11 @@ def _call(
     *,
     token: Secret | None = None,
     wrap_ttl: str = "",
+    namespace: str = "",
 ) -> dict[str, Any]:
     headers = {"X-Vault-Token": token.reveal()} if token is not None else {}
+    if namespace:
+        headers["X-Vault-Namespace"] = namespace
     if wrap_ttl:
         headers["X-Vault-Wrap-TTL"] = wrap_ttl
     given = None if body is None else json.dumps(body)
