@@ -21,6 +21,11 @@ PATIENCE_S = 60.0
 
 class Place(Protocol):
     @property
+    def plain(self) -> bool:
+        """It says of a token that is gone what it says of a denial, as OpenBao does."""
+        ...
+
+    @property
     def folder(self) -> str:
         """Of this test alone, in each engine."""
         ...
@@ -45,6 +50,7 @@ class FakePlace:
 
     def __init__(self, vault: VaultState) -> None:
         self.vault = vault
+        self.plain = vault.plain
 
     def write(self, path: str, data: dict[str, Any]) -> None:
         self.vault.write(path, data)
@@ -66,6 +72,7 @@ class FakePlace:
 class RealPlace:
     def __init__(self, vault: Vault, namespace: str) -> None:
         self._vault = vault
+        self.plain = vault.is_openbao
         self.folder = namespace
 
     def write(self, path: str, data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A real Vault that knows the tokens of pods by the cluster's public keys: the method jwt."""
+"""A real Vault, and OpenBao, that know the tokens of pods by the cluster's public keys: the method jwt."""
 
 import base64
 import contextlib
@@ -44,9 +44,10 @@ class Place:
         )
 
 
-@pytest.fixture(scope="module")
-def keyed(vault: Vault, cluster: Cluster) -> Iterator[Vault]:
-    """Vault with the keys by which the API server signs; it asks nobody."""
+@pytest.fixture(scope="module", params=["vault", "bao"])
+def keyed(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Vault]:
+    """With the keys by which the API server signs; it asks nobody."""
+    vault: Vault = request.getfixturevalue(request.param)
     vault.call("POST", "sys/auth/jwt", {"type": "jwt"})
     status, text = cluster.ask("/openid/v1/jwks")
     assert status == 200

@@ -62,19 +62,25 @@ class Pod:
         return [f"{engine}/creds/app/{key}" for key in answer["data"]["keys"]]
 
 
+@pytest.fixture(params=["vault", "bao"])
+def lender(request: pytest.FixtureRequest) -> Vault:
+    found: Vault = request.getfixturevalue(request.param)
+    return found
+
+
 @pytest.fixture
-def engine(vault: Vault, postgres: Postgres) -> Iterator[str]:
-    with database_engine(vault, postgres, MOUNT, term=f"{TERM_S}s", longest="24h"):
+def engine(lender: Vault, postgres: Postgres) -> Iterator[str]:
+    with database_engine(lender, postgres, MOUNT, term=f"{TERM_S}s", longest="24h"):
         yield MOUNT
 
 
 @pytest.fixture
 async def pod(
-    vault: Vault, cluster: Cluster, postgres: Postgres, engine: str, tmp_path: Path
+    lender: Vault, cluster: Cluster, postgres: Postgres, engine: str, tmp_path: Path
 ) -> AsyncIterator[Pod]:
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(real_place(vault, cluster))
-        real = stack.enter_context(adapter(vault.url))
+        place = stack.enter_context(real_place(lender, cluster))
+        real = stack.enter_context(adapter(lender.url))
         node = Node(tmp_path, setup=life(real, tmp_path))
         reads = [f"{engine}/creds/app", f"{engine}/static-creds/stays"]
         role, node.token = place.account(reads=reads)
@@ -86,7 +92,7 @@ async def pod(
         }
         async with node.running():
             socket = await node.publish("v1", declared=declared)
-            yield Pod(node, socket, declared, vault, postgres)
+            yield Pod(node, socket, declared, lender, postgres)
 
 
 def life(vault: AskedVault, folder: Path) -> BrokerSetup:

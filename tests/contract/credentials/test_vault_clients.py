@@ -1,5 +1,5 @@
 """Unmodified clients of Vault on the socket of a pod: hvac as our page says, and with `make e2e` the real
-`vault` command, with a real Vault behind it."""
+`vault` command with a real Vault behind it, and OpenBao's with OpenBao."""
 
 import asyncio
 import base64
@@ -64,19 +64,27 @@ async def test_hvac_reads_as_our_page_says(tmp_path: Path) -> None:
 # --- the real ones ------------------------------------------------------------------------------
 @dataclass
 class Pod:
-    """A process in it runs the `vault` command."""
+    """A process in it runs the command of its server's makers."""
 
     node: Node
     socket: Path
     folder: str
     vault: Vault
 
+    @property
+    def variables(self) -> tuple[str, str]:
+        """Either says where the command finds its server."""
+        maker = "BAO" if self.vault.is_openbao else "VAULT"
+        return f"{maker}_ADDR", f"{maker}_AGENT_ADDR"
+
     async def vault_command(
-        self, *words: str, variable: str = "VAULT_ADDR", given: str = "", **more: str
+        self, *words: str, variable: str = "", given: str = "", **more: str
     ) -> tuple[int, str, str]:
         home = self.socket.parent
-        environment = {variable: f"unix://{self.socket}", "HOME": str(home), **more}
-        return await ran(str(made.vault()), *words, environment=environment, given=given)
+        program = made.bao() if self.vault.is_openbao else made.vault()
+        address = {variable or self.variables[0]: f"unix://{self.socket}"}
+        environment = {**address, "HOME": str(home), **more}
+        return await ran(str(program), *words, environment=environment, given=given)
 
     async def json_of(self, *words: str, **more: str) -> Any:
         code, out, err = await self.vault_command(*words, **more)
@@ -84,8 +92,11 @@ class Pod:
         return json.loads(out)
 
 
-@pytest.fixture
-async def pod(vault: Vault, cluster: Cluster, tmp_path: Path) -> AsyncIterator[Pod]:
+@pytest.fixture(params=["vault", "bao"])
+async def pod(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path: Path
+) -> AsyncIterator[Pod]:
+    vault: Vault = request.getfixturevalue(request.param)
     with real_place(vault, cluster) as place, adapter(vault.url) as real:
         node = Node(tmp_path, setup=BrokerSetup(other_vault=real))
         folder = place.folder
@@ -110,7 +121,7 @@ async def test_the_command_works_without_a_token(pod: Pod) -> None:
     path = f"{pod.folder}/db"
     code, _, err = await pod.vault_command("kv", "put", f"secret/{path}", "password=hunter2")
     assert code == 0, err
-    for variable in ("VAULT_ADDR", "VAULT_AGENT_ADDR"):
+    for variable in pod.variables:
         code, out, err = await pod.vault_command(
             "kv", "get", "-field=password", f"secret/{path}", variable=variable
         )

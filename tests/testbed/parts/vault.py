@@ -46,6 +46,7 @@ class Vault:
     root_token: Secret
     unseal_key: Secret
     namespace: str = ""
+    is_openbao: bool = False
 
     @property
     def url(self) -> str:
@@ -133,6 +134,7 @@ def begin(cluster: Cluster, name: Literal["vault", "bao"] = "vault") -> Vault:
         daemon=daemon,
         root_token=Secret(keys["root_token"]),
         unseal_key=Secret(keys["keys"][0]),
+        is_openbao=name == "bao",
     )
     vault.unseal()
     _equip(vault)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from http import HTTPStatus
 from typing import NamedTuple, TypeVar
 
 from nemutator_common import names
@@ -32,6 +33,7 @@ from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
     SecretMissingError,
     TokenGoneError,
+    TokenShownError,
     UnsupportedSecretError,
     VaultDeniedError,
     VaultError,
@@ -222,17 +224,39 @@ class Broker:
         leased = session.lent(path, self.process.clock.monotonic())
         return None if leased is None else leased.document
 
-    async def exchange(self, session: VaultSession, asked: VaultExchange) -> VaultAnswer:
+    async def exchange(
+        self, session: VaultSession, asked: VaultExchange, *, may_show_token: bool = False
+    ) -> VaultAnswer:
         """As the account of *session*; raises a VaultError."""
         vault = self.vault.of(session.account)
-        return await self.ask(session, lambda token: vault.exchange(token, asked))
+
+        async def call(token: Secret) -> VaultAnswer:
+            answer = await vault.exchange(token, asked)
+            await self._check_refusal(session, token, answer)
+            if not may_show_token and token.reveal() in answer.body.reveal():
+                raise TokenShownError
+            return answer
+
+        return await self.ask(session, call)
 
     async def read_engine(self, session: VaultSession, path: str) -> EngineReading:
         """What is lent at *path*, or what Vault answers, refusals included; raises a VaultError."""
         vault = self.vault.of(session.account)
-        return await self.ask(
-            session, lambda token: self._engines.read(vault, token, session, path)
-        )
+
+        async def call(token: Secret) -> EngineReading:
+            reading = await self._engines.read(vault, token, session, path)
+            await self._check_refusal(session, token, reading.answer)
+            return reading
+
+        return await self.ask(session, call)
+
+    async def _check_refusal(
+        self, session: VaultSession, token: Secret, answer: VaultAnswer | None
+    ) -> None:
+        """A refusal is passed on as Vault's answer unless it is the end of the token."""
+        is_refusal = answer is not None and answer.status == HTTPStatus.FORBIDDEN
+        if is_refusal and await self._tokens.is_gone(session, token):
+            raise TokenGoneError("permission denied")
 
     def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (

@@ -176,17 +176,21 @@ class SessionTokens:
         )
 
     async def _looked_up(self, session: VaultSession, token: Secret) -> bool:
-        try:
-            await self.vault.of(session.account).lookup(token)
-        except TokenGoneError:
-            return True
-        except VaultDeniedError:
-            # It is gone, or has no policy that lets it look: a new one, which is proved, will show it.
-            if session.held is not None and session.held.lease.token == token:
-                self.drop(session, superseded=True)
-            return True
-        self._proves(session, token)
-        return False
+        vault = self.vault.of(session.account)
+        for ask in (vault.lookup, vault.renew):
+            try:
+                await ask(token)
+            except TokenGoneError:
+                return True
+            except VaultDeniedError:
+                # It may have a policy for the other one.
+                continue
+            self._proves(session, token)
+            return False
+        # It is gone, or has no policy for either: a new one, which is proved, will show it.
+        if session.held is not None and session.held.lease.token == token:
+            self.drop(session, superseded=True)
+        return True
 
     def _proves(self, session: VaultSession, token: Secret) -> None:
         session.proved = token, self.process.clock.monotonic() + PROVED_S

@@ -1,7 +1,7 @@
 """Answers clients of Vault on the socket of one pod: from memory where it can, else as the pod."""
 
 import json
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common.process import Process
@@ -197,16 +197,12 @@ class PodVaultApi:
 
     async def _ask(self, asked: VaultExchange, turn: Turn) -> VaultAnswer:
         await turn()
-        return await self.broker.ask(self.session, self._with_token(asked))
-
-    def _with_token(self, asked: VaultExchange) -> Callable[[Secret], Awaitable[VaultAnswer]]:
-        async def call(token: Secret) -> VaultAnswer:
-            answer = await self.broker.vault.of(self.session.account).exchange(token, asked)
-            if asked.path != LOOKUP and token.reveal() in answer.body.reveal():
-                raise _token_shown(TokenShownError())
-            return answer
-
-        return call
+        try:
+            return await self.broker.exchange(
+                self.session, asked, may_show_token=asked.path == LOOKUP
+            )
+        except TokenShownError as error:
+            raise _token_shown(error) from None
 
     def _passed(self, request: ApiRequest, answer: VaultAnswer) -> ApiAnswer:
         granted = answer.status < 400 or request.purpose is Purpose.HEALTH

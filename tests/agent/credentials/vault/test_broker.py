@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 from nemutator_agent.credentials.vault.cache import DENIAL_S
+from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     Outage,
     SecretMissingError,
@@ -9,10 +10,12 @@ from nemutator_agent.credentials.vault.failures import (
     VaultDeniedError,
     VaultUnavailableError,
 )
+from nemutator_agent.credentials.vault.session_tokens import PROVED_S
 from nemutator_common import names
 
 from tests.fakes.brokers import FRESH_S, STALE_S, BrokerSetup
 from tests.fakes.peers import OTHER_POD, POD
+from tests.fakes.vault_states import Engine
 
 PATH = "secret/app/db"
 
@@ -242,10 +245,61 @@ async def test_a_denial_is_settled_once_and_then_believed(setup: BrokerSetup) ->
         assert (setup.calls["login"], setup.calls["lookup"]) == (1, 1)
 
 
+async def test_a_token_that_may_renew_itself_and_not_look_is_believed(setup: BrokerSetup) -> None:
+    """As with the least policy that our page of security shows."""
+    setup.vault.refuses = {"lookup"}
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        for _ in range(3):
+            await setup.clock.advance(PROVED_S + 1)
+            with pytest.raises(VaultDeniedError):
+                await setup.broker.read(session, "secret/others/1")
+        assert setup.calls["login"] == 1
+
+
+@pytest.mark.parametrize("path", ["secret/metadata/app", "database/creds/none"])
+async def test_a_refusal_for_a_pods_own_client_is_settled_too(
+    setup: BrokerSetup, path: str
+) -> None:
+    setup.vault.state.plain = True
+    asked = VaultExchange(method="GET", path=path)
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        setup.vault.state.tokens.clear()
+        await setup.clock.advance(PROVED_S + 1)
+        answer = await setup.broker.exchange(session, asked)
+        assert setup.calls["login"] == 2
+        # By then it is what the policy says, and is not asked about again.
+        assert answer.status == 403
+        await setup.clock.advance(1)
+        assert (await setup.broker.exchange(session, asked)).status == 403
+        assert (setup.calls["login"], setup.calls["lookup"]) == (2, 1)
+
+
+async def test_what_is_lent_to_a_pods_own_client_outlives_a_token_that_is_gone(
+    setup: BrokerSetup,
+) -> None:
+    state = setup.vault.state
+    state.plain = True
+    state.engines["database/"] = Engine(None)
+    state.lease_s["database/creds/app"] = 60
+    setup.allow(PATH, "database/creds/app")
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        state.tokens.clear()
+        await setup.clock.advance(PROVED_S + 1)
+        reading = await setup.broker.read_engine(session, "database/creds/app")
+        assert reading.leased is not None
+        assert setup.calls["login"] == 2
+
+
 async def test_a_token_that_may_not_look_itself_up_is_replaced_once_and_not_lost(
     setup: BrokerSetup,
 ) -> None:
-    setup.vault.refuses = {"lookup"}
+    setup.vault.refuses = {"lookup", "renew"}
     async with setup.running():
         session = setup.session()
         await setup.broker.read(session, PATH)
