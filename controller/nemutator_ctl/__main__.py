@@ -13,6 +13,8 @@ from importlib import import_module
 from nemutator_common import __version__
 from nemutator_common.errors import ExitCode, OperatorError
 
+from nemutator_ctl.leading_options import behind
+
 COMMANDS = {
     "up": ("nemutator_ctl.up.command", "run everything that nemutator needs on this machine"),
     "topology": ("nemutator_ctl.topology.command", "show what runs here, and what it uses"),
@@ -59,10 +61,14 @@ COMMANDS = {
         "keep secrets of this machine, for whom rules name",
     ),
     "exec": ("nemutator_ctl.exec.command", "run a command with secrets in its environment"),
+    "completion": ("nemutator_ctl.completion.command", "teach a shell to complete all this"),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),
     "version": ("nemutator_ctl.version", "print the version"),
 }
 """Name → where its `main(argv)` lives, and what it is for."""
+
+COMPLETE = "__complete"
+"""Asked by the scripts of `nemutator completion`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,7 +94,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def kubectl_plugin() -> int:
+    """`kubectl nemutator …`: the cluster that kubectl speaks to, unless somebody says otherwise."""
+    os.environ.setdefault("NEMUTATOR_CTL_CONTEXT", "")
+    return main()
+
+
 def _dispatch(argv: Sequence[str]) -> int:
+    if argv and argv[0] == COMPLETE:
+        from nemutator_ctl.completion.command import complete
+
+        return complete(argv[1:], COMMANDS)
+    argv = behind(argv)
     word = argv[0] if argv else "help"
     if word in COMMANDS:
         module, _ = COMMANDS[word]
@@ -111,6 +128,11 @@ def _help() -> str:
         "usage: nemutator COMMAND [OPTIONS]\n\n"
         f"commands:\n{commands}\n\n"
         "`nemutator COMMAND --help` lists the options of one.\n\n"
+        "which nemutator is asked:\n"
+        "  --data-dir DIR                      this machine's (the default)\n"
+        "  --context NAME, --kubeconfig FILE   a cluster's, through its API server\n"
+        "  --brain URL                         a cluster's, at an address of its own\n"
+        "  (`kubectl nemutator COMMAND` asks the cluster that kubectl speaks to)\n\n"
         f"exit codes:\n{codes}\n"
     )
 

@@ -18,20 +18,20 @@ from nemutator_init.waits import wait
 from nemutator_ctl.api import Api
 from nemutator_ctl.documents import LARGEST, Output, add_output, rendered
 from nemutator_ctl.exchanges import ANSWER_S
+from nemutator_ctl.item_names import item_names
 from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.parsers import Parser
 from nemutator_ctl.settings import CtlSettings
 
 
 def parser(
     command: str, summary: str, *, output: bool, remote: bool = False, wide: bool = False
-) -> argparse.ArgumentParser:
+) -> Parser:
     """A parser for one command, with `-o` when it has a document to show.
 
     *remote*: it may ask the brain of a cluster, by `brain()`. *wide*: its table may have more columns.
     """
-    made = argparse.ArgumentParser(
-        prog=f"nemutator {command}", description=summary, allow_abbrev=False
-    )
+    made = Parser(prog=f"nemutator {command}", description=summary, allow_abbrev=False)
     # The same destinations as launching.add_settings, so that settings_from finds them.
     made.add_argument("--config", metavar="FILE", help="settings file (TOML)")
     which = made.add_mutually_exclusive_group()
@@ -48,6 +48,24 @@ def parser(
             dest="setting:brain",
             help="the brain of a cluster to ask: https://HOST:PORT [NEMUTATOR_CTL_BRAIN]",
         )
+        which.add_argument(
+            "--context",
+            metavar="NAME",
+            dest="setting:context",
+            help="the cluster of this context of your kubeconfig [NEMUTATOR_CTL_CONTEXT]",
+        )
+        made.add_argument(
+            "--kubeconfig",
+            metavar="FILE",
+            dest="setting:kubeconfig",
+            help="that kubeconfig, if not where kubectl looks [NEMUTATOR_CTL_KUBECONFIG]",
+        )
+        made.add_argument(
+            "--as-account",
+            metavar="NAMESPACE/NAME",
+            dest="setting:account",
+            help="there, ask as this service account [NEMUTATOR_CTL_ACCOUNT]",
+        )
         made.add_argument(
             "--brain-token-file",
             metavar="FILE",
@@ -61,7 +79,7 @@ def parser(
             help="authorities that sign for that brain [NEMUTATOR_CTL_BRAIN_CA_FILE]",
         )
     if output:
-        add_output(made, wide=wide)
+        add_output(made, wide=wide, name=remote)
     return made
 
 
@@ -112,7 +130,20 @@ def brain(arguments: argparse.Namespace, *, timeout_s: float = ANSWER_S) -> Api:
     """The brain that *arguments*, the environment and the settings file name."""
     found = settings_from(CtlSettings, arguments)
     settings, sources = found.values, found.sources
-    is_local = sources["data_dir"] is Source.FLAG and sources["brain"] is not Source.FLAG
+    flags = {name for name, source in sources.items() if source is Source.FLAG}
+    is_local = "data_dir" in flags and not flags & {"brain", "context", "kubeconfig"}
+    of_cluster = settings.context is not None or settings.kubeconfig is not None
+    if of_cluster and not is_local and (flags & {"context", "kubeconfig"} or "brain" not in flags):
+        from nemutator_ctl.cluster_access import ClusterChoice
+        from nemutator_ctl.cluster_api import ClusterApi
+
+        wanted = ClusterChoice(
+            kubeconfig=settings.kubeconfig,
+            context=settings.context or "",
+            namespace=settings.installation,
+            account=settings.account,
+        )
+        return ClusterApi(wanted, token_file=settings.brain_token_file, timeout_s=timeout_s)
     if settings.brain is None or is_local:
         return LocalApi(named(settings.data_dir), timeout_s=timeout_s)
     # TLS takes longer to import than a question to this machine takes.
@@ -135,7 +166,10 @@ def write(document: object, output: str, table: Callable[[], str]) -> None:
     """Write *document* as the option `-o` asks for it: as the *table* for people, or whole."""
     kind = Output(output)
     people = kind is Output.TABLE or kind is Output.WIDE
-    sys.stdout.write(table() if people else rendered(document, kind))
+    if kind is Output.NAME:
+        sys.stdout.write(item_names(document))
+    else:
+        sys.stdout.write(table() if people else rendered(document, kind))
 
 
 def present(**query: str | None) -> dict[str, str]:

@@ -18,11 +18,14 @@ class Output(enum.StrEnum):
     YAML = "yaml"
     WIDE = "wide"
     """A table with more columns; not every command has one."""
+    NAME = "name"
+    """The names alone, for the next command; of lists."""
 
 
-def add_output(parser: argparse.ArgumentParser, *, wide: bool = False) -> None:
+def add_output(parser: argparse.ArgumentParser, *, wide: bool = False, name: bool = False) -> None:
     """The option `-o`; its value is text, which compares with the members of `Output`."""
-    known = [each.value for each in Output if wide or each is not Output.WIDE]
+    left_out = {Output.WIDE: not wide, Output.NAME: not name}
+    known = [each.value for each in Output if not left_out.get(each)]
     parser.add_argument(
         "-o",
         "--output",
@@ -31,7 +34,8 @@ def add_output(parser: argparse.ArgumentParser, *, wide: bool = False) -> None:
         default=Output.TABLE.value,
         help="table for people (the default)"
         + (", wide with more columns" if wide else "")
-        + ", json or yaml for programs",
+        + ", json or yaml for programs"
+        + (", or the names alone" if name else ""),
     )
 
 

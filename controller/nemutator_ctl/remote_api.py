@@ -34,7 +34,7 @@ class RemoteApi(Api):
         self._host, self._port = str(parts.hostname), parts.port or 443
         self._trust = _trusting(ca_file)
         # Read once: it may be a pipe.
-        self._token = _token(token_file)
+        self._token = token_in(token_file)
         self._timeout_s = timeout_s
 
     def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
@@ -92,7 +92,8 @@ def _trusting(ca_file: Path | None) -> ssl.SSLContext:
         ) from error
 
 
-def _token(file: Path | None) -> Secret:
+def token_in(file: Path | None) -> Secret:
+    """The token in *file*, or an `OperatorError`."""
     if file is None:
         raise OperatorError(
             "the brain of a cluster must know who asks",

@@ -55,3 +55,17 @@ class CtlSettings(Shared):
         "Certificates of the authority that signs for a brain at `https://…`; without it, the "
         "authorities that this machine trusts.",
     )
+    context: str | None = setting(
+        None,
+        "Context of the kubeconfig by whose API server the brain is asked, for whom a port of its pod "
+        "is forwarded; empty: the current one. What `kubectl nemutator` does.",
+    )
+    kubeconfig: Path | None = setting(
+        None, "That kubeconfig; without it, where kubectl looks (`KUBECONFIG`, `~/.kube/config`)."
+    )
+    account: str = setting(
+        "",
+        "Service account, `NAMESPACE/NAME`, as which the brain is asked then, where the kubeconfig has "
+        "no token: a token of it is made for ten minutes.",
+    )
+    installation: str = setting("nemutator", "Namespace of nemutator in that cluster.")

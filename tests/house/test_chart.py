@@ -20,7 +20,7 @@ def test_what_is_made_of_the_manifests_is_up_to_date() -> None:
 
 
 def test_nothing_is_left_of_what_was_made_once() -> None:
-    by_hand = {"NOTES.txt", "_helpers.tpl", "settings.yaml", "monitoring.yaml"}
+    by_hand = {"NOTES.txt", "_helpers.tpl", "settings.yaml", "monitoring.yaml", "uninstall.yaml"}
     found = {path.name for path in (CHART / "templates").iterdir()}
     made = {name.removeprefix("templates/") for name in templates() if "templates/" in name}
     assert found == made | by_hand

@@ -16,6 +16,7 @@ from nemutator_init.answers import NeverError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.parsers import Parser
 from nemutator_ctl.secret.changes import Notice
 from nemutator_ctl.secret.follower import follow
 from nemutator_ctl.secret.view import (
@@ -99,7 +100,7 @@ def _report(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="nemutator secret",
         description="Keep the secrets of a machine without Kubernetes, encrypted or in Vault, for the processes "
         "that rules name.",

@@ -12,6 +12,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import SettingsError, Shared
 from nemutator_controller.settings import BrainSettings
 
+from nemutator_ctl.parsers import Parser
 from nemutator_ctl.settings import UpSettings
 from nemutator_ctl.up import app
 
@@ -22,7 +23,7 @@ SUMMARY = "Run everything that nemutator needs on this machine, until Ctrl-C."
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="nemutator up", description=SUMMARY, allow_abbrev=False)
+    parser = Parser(prog="nemutator up", description=SUMMARY, allow_abbrev=False)
     launching.add_settings(parser, UpSettings)
     parser.add_argument(
         "-v",

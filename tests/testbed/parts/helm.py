@@ -44,5 +44,6 @@ class Helm:
 
     def template(self, chart: Path, *arguments: str | Path) -> list[dict[str, Any]]:
         """The objects that an installation of *chart* would make."""
-        given = ("template", "nemutator", chart, "--namespace=nemutator", *arguments)
+        # What it only makes on its way out is left out.
+        given = ("template", "nemutator", chart, "--namespace=nemutator", "--no-hooks", *arguments)
         return [each for each in yaml.safe_load_all(self.run(*given)) if each]

@@ -1,0 +1,1 @@
+"""What a shell offers to complete a command line of `nemutator`."""
