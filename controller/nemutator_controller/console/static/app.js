@@ -6,6 +6,7 @@ import { span, visible } from "./format.js";
 import { showList, takeBack } from "./listing.js";
 import { LISTS, areMoving } from "./lists.js";
 import { listenToPicker, showTargets } from "./picker.js";
+import { showOverview } from "./overviewview.js";
 import { goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
@@ -15,17 +16,22 @@ const EVERY_MS = 3000;
 /** While a profile is made, its seconds are counted down. */
 const MOVING_MS = 1000;
 const LONGEST_WAIT_MS = 6000;
+/** A dozen questions at once. */
+const OVERVIEW_MS = 6000;
 
 /** Name of the node whose rows a person may have folded and unfolded. */
 let shownNode = null;
 
+const viewShown = () => (state.overview ? "overview" : state.row ? "workloads" : (state.list ?? "topology"));
+
 function show() {
   for (const link of byId("views").children) {
-    const current = link.hash === `#${state.row ? "workloads" : (state.list ?? "topology")}`;
+    const current = link.hash === `#${viewShown()}`;
     attribute(link, "aria-current", current ? "page" : null);
   }
-  const several = state.list == null && state.row == null && state.node == null && state.nodes?.length > 1;
+  const several = !state.overview && state.list == null && state.row == null && state.node == null && state.nodes?.length > 1;
   const listsNodes = several && state.chosen == null;
+  hide(byId("overview"), !state.overview);
   hide(byId("lists"), state.list == null);
   hide(byId("nodes"), !listsNodes);
   hide(byId("row-history"), state.row == null);
@@ -34,10 +40,11 @@ function show() {
   hide(byId("of-node"), state.node == null);
   showBanner();
   showFreshness();
-  const title = state.list ? LISTS[state.list].title : state.row ? visible(state.row.name) : state.node && visible(state.node.name);
+  const title = state.overview ? "Overview" : state.list ? LISTS[state.list].title : state.row ? visible(state.row.name) : state.node && visible(state.node.name);
   document.title = title ? `${title} · nemutator` : "nemutator";
   showTargets(state.list === "profiles" ? state.targets : null);
-  if (state.row) showRow(state.row, state.rowFound);
+  if (state.overview) showOverview(state.answers, state.answersAt, brain.warning);
+  else if (state.row) showRow(state.row, state.rowFound);
   else if (state.list) showList(LISTS[state.list], state.document, askToTakeBack);
   else if (listsNodes) showNodes(state.nodes);
   else if (state.node) showChosen();
@@ -86,7 +93,7 @@ function bannerText() {
     return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
   }
   if (brain.warning) return `The controller has a problem: ${visible(brain.warning)}.`;
-  if (state.list || state.row || state.answeredAt == null) return null;
+  if (state.overview || state.list || state.row || state.answeredAt == null) return null;
   if (state.chosen != null && state.node == null) {
     return `No node called ${visible(state.chosen)} reports to this controller. Topology shows those that do.`;
   }
@@ -128,7 +135,7 @@ function nextPoll(ms) {
 
 /** Null where there is nothing to filter. */
 function filterBox() {
-  if (state.row) return null;
+  if (state.row || state.overview) return null;
   if (state.list) return byId("list-filter");
   return byId(state.node ? "filter" : "nodes-filter");
 }
@@ -188,6 +195,6 @@ for (;;) {
     text(byId("banner"), `This page has a defect: ${error.message}`);
   }
   const moving = state.list === "profiles" && areMoving(state.document?.items ?? []);
-  const every = moving ? MOVING_MS : EVERY_MS;
+  const every = moving ? MOVING_MS : state.overview ? OVERVIEW_MS : EVERY_MS;
   await nextPoll(Math.min(LONGEST_WAIT_MS, every * 2 ** Math.max(0, state.failures - 3)));
 }

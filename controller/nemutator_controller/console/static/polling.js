@@ -3,6 +3,7 @@
 import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
 import { LISTS } from "./lists.js";
+import { PARTS } from "./overview.js";
 import { SPANS, demandOf } from "./plots.js";
 
 /** Why there may be no answer; any other error is a defect of this page. */
@@ -13,6 +14,12 @@ const TARGETS_EVERY_S = 2.5;
 
 /** `problem` is why the last question had no answer; null when it had one. */
 export const state = {
+  /** Whether the overview is shown. */
+  overview: false,
+  /** By part of the overview, the brain's answer; null where this person may not have it. */
+  answers: null,
+  /** The brain's clock when it gave them. */
+  answersAt: null,
   /** The list that is shown; null for the topology. */
   list: null,
   /** The workload whose history is shown, as the address names it; null for none. */
@@ -44,13 +51,14 @@ export const sinceAnswer = () => (state.answeredAt == null ? null : now() - stat
 /** Go where *hash* says: `#profiles`, `#topology`, `#topology/NODE` or `#history/NAMESPACE/KIND/NAME/CONTAINER/1d`. */
 export function goTo(hash) {
   const [view, ...rest] = hash.slice(1).split("/");
+  const overview = view === "overview";
   const list = Object.hasOwn(LISTS, view) ? view : null;
   const row = view === "history" && rest.length >= 3 ? rowIn(rest.map(decodedPart)) : null;
-  const names = list == null && row == null && rest.length > 0;
+  const names = !overview && list == null && row == null && rest.length > 0;
   const chosen = names ? decoded(rest.join("/")) : null;
   const same = JSON.stringify(row) === JSON.stringify(state.row);
-  if (list === state.list && chosen === state.chosen && same) return;
-  Object.assign(state, { list, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search: "", node: null, points: [], answeredAt: null });
+  if (overview === state.overview && list === state.list && chosen === state.chosen && same) return;
+  Object.assign(state, { overview, answers: null, list, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search: "", node: null, points: [], answeredAt: null });
 }
 
 const rowIn = ([namespace, kind, name, container, back]) => ({
@@ -73,17 +81,28 @@ function decoded(name) {
 }
 
 export async function refresh() {
-  const { list, chosen, row } = state;
+  const { overview, list, chosen, row } = state;
   let learned;
   try {
-    learned = row ? await rowHistory(row) : list ? await listed(list) : await topology(chosen);
+    learned = await (overview ? overviewed() : row ? rowHistory(row) : list ? listed(list) : topology(chosen));
     Object.assign(learned, { answeredAt: now(), problem: null, failures: 0 });
   } catch (error) {
     if (!REASONS.some((reason) => error instanceof reason)) throw error;
     learned = { problem: error, failures: state.failures + 1 };
   }
   // The answer is dropped when the person has gone to another view meanwhile.
-  if (list === state.list && chosen === state.chosen && row === state.row) Object.assign(state, learned);
+  const stays = overview === state.overview && list === state.list && chosen === state.chosen && row === state.row;
+  if (stays) Object.assign(state, learned);
+}
+
+/** All parts of the overview at once; who may see none of them is told why. */
+async function overviewed() {
+  const parts = Object.entries(PARTS);
+  const given = await Promise.all(parts.map(([, { path }]) => allowedOnly(brain.get(path))));
+  if (given.every((one) => one == null)) await brain.get(PARTS.nodes.path);
+  const answers = Object.fromEntries(parts.map(([part], index) => [part, given[index]]));
+  const told = given.find((one) => one?.now != null)?.now;
+  return { answers, answersAt: told ?? Date.now() / 1000 };
 }
 
 async function listed(list) {

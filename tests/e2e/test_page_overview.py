@@ -1,0 +1,214 @@
+"""The overview: what is wrong, what is wasted, what has changed, and nemutator itself, on one screen."""
+
+import time
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.accessibility import SCHEMES, complaints
+from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
+from tests.fakes.console_inventory import cluster_node, used, workload_item
+from tests.fakes.console_lists import ageing, grant, lease, missed, mutation, profile
+
+OVERVIEW = f"{ORIGIN}/#overview"
+HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.exe\x1b[31m"
+
+
+def nodes(*items: Json) -> Json:
+    return {"kind": "NodeList", "now": time.time(), "items": list(items)}
+
+
+def troubled() -> FakeBrain:
+    now = time.time()
+    return FakeBrain(
+        documents={
+            "/api/v1/nodes": nodes(
+                cluster_node(),
+                cluster_node(name="worker-2", ready=False, stale=True),
+                cluster_node(
+                    name="worker-3", sums={"waiting": {"cpu": 1.0, "memory": 61.0, "io": 2.0}}
+                ),
+                cluster_node(name="worker-4", seen_at=None, age_s=None, sums=None),
+            )
+        },
+        lists={
+            "/api/v1/workloads": [workload_item(), workload_item(name="web", oom_ended=0)],
+            "/api/v1/ageing": [ageing(), ageing(id="w2", verdict="steady")],
+            "/api/v1/leases": [lease(), lease(role="other", state="lost")],
+            "/api/v1/grants": [
+                grant(),
+                grant(result="denied", reason="Vault denies it"),
+                grant(result="denied", reason="Vault denies it", at=now - 60),
+                grant(result="denied", reason="long ago", secret="old", at=now - 90_000),
+            ],
+            "/api/v1/mutations": [
+                mutation(),
+                mutation(id="m2", state="conflict", at=now - 120),
+                mutation(id="m3", mode="preview", at=now - 240),
+            ],
+            "/api/v1/missed-pods": [missed(), missed(uid="u2")],
+            "/api/v1/sizing": [
+                {"policy": "tight", "mode": "Apply", "counts": {}, "pods": [], "fault": "no bounds"}
+            ],
+            "/api/v1/evictions": [
+                {"id": "e1", "at": now - 30, "by": "anna", "reason": "drill", "counts": {"done": 3}}
+            ],
+            "/api/v1/rolls": [
+                {"id": "r1", "at": now - 90, "by": "ben", "workload": "shop/api", "state": "done"}
+            ],
+            "/api/v1/profiles": [profile()],
+        },
+    )
+
+
+@pytest.fixture
+def brain(context: BrowserContext) -> FakeBrain:
+    brain = troubled()
+    brain.serve(context)
+    return brain
+
+
+def links(page: Page, part: str) -> dict[str, str | None]:
+    found = page.locator(f"#{part}-lines a:visible")
+    expect(found.first).to_be_visible()
+    return {each.inner_text(): each.get_attribute("href") for each in found.all()}
+
+
+def test_what_is_wrong_leads_to_where_it_is(page: Page, brain: FakeBrain) -> None:
+    page.goto(OVERVIEW)
+    assert links(page, "wrong") == {
+        "shop/api-0 does not get db: Vault denies it, 2 times": "#grants",
+        "shop/api-0 has lost its login to Vault as other": "#leases",
+        "Node worker-2 is not ready": "#topology/worker-2",
+        "shop/api: 2 containers ended for memory": "#history/shop/Deployment/api",
+        "The SizingPolicy tight is not followed: no bounds": "#mutations",
+        "A change of shop/api-0 could not be taken back": "#mutations",
+        "2 pods run without what a policy asks for": "#missed-pods",
+        "shop/api leaks: heap, 4.9 MB/min, provisional": "#ageing",
+        "Node worker-3: work waits for memory, 61 % of the time": "#topology/worker-3",
+    }
+    grades = [each.get_attribute("data-grade") for each in page.locator("#wrong-lines li").all()]
+    assert grades == sorted(grades, key=lambda grade: grade != "suffer"), "the worst is not first"
+
+
+def test_what_is_wasted_is_in_bars_and_words(page: Page, brain: FakeBrain) -> None:
+    page.goto(OVERVIEW)
+    assert links(page, "wasted")["shop/api"] == "#history/shop/Deployment/api"
+    first = page.locator("#wasted-lines li").first
+    expect(first.locator(".side")).to_have_text("2.500 cores and 2.0 GiB idle")
+    assert first.locator(".idle i").evaluate("bar => bar.style.width") == "13.3%"
+    expect(page.locator("#wasted-sums")).to_have_text(
+        "Pods request 12.0 of 16.0 cores and use 2.0; they request 16.0 GiB of memory and use 8.0 GiB."
+    )
+
+
+def test_what_has_changed_is_on_one_line_of_time(page: Page, brain: FakeBrain) -> None:
+    page.goto(OVERVIEW)
+    told = list(links(page, "changed"))
+    assert told.index("anna had 3 pods evicted: drill") < told.index("ben rolled shop/api: done")
+    assert told.index("ben rolled shop/api: done") < told.index(
+        "Pod shop/api-0 would be changed by teams: 2 fields"
+    )
+    assert "Pod shop/api-0 was changed by teams: 2 fields" in told
+
+
+def test_nemutator_says_how_it_is_itself(page: Page, brain: FakeBrain) -> None:
+    brain.warning = "the disk is nearly full"
+    page.goto(OVERVIEW)
+    expect(page.locator("#health-lines li")).to_contain_text(
+        [
+            "The controller: the disk is nearly full",
+            "2 of 4 nodes report",
+            "1 node has no agent that reports",
+        ]
+    )
+
+
+def test_a_line_is_followed_and_one_comes_back(page: Page, brain: FakeBrain) -> None:
+    page.goto(OVERVIEW)
+    page.get_by_role("link", name="shop/api: 2 containers ended for memory").click()
+    expect(page.locator("#row-title")).to_have_text("shop/api")
+    expect(page.locator("#overview")).to_be_hidden()
+    page.get_by_role("link", name="Overview").click()
+    expect(page.locator("#wrong-lines li").first).to_be_visible()
+    expect(page).to_have_title("Overview · nemutator")
+
+
+def test_where_nothing_is_it_says_what_to_do(page: Page, context: BrowserContext) -> None:
+    FakeBrain(documents={"/api/v1/nodes": nodes(cluster_node())}).serve(context)
+    page.goto(OVERVIEW)
+    for part in ("wrong", "wasted", "changed"):
+        expect(page.locator(f"#{part}-none")).to_be_visible()
+    expect(page.locator("#health-lines")).to_contain_text("1 of 1 node report")
+    expect(page.locator("#overview-unread")).to_be_empty()
+
+
+def test_what_somebody_may_not_read_is_named_and_the_rest_is_shown(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.refused = {"/api/v1/leases", "/api/v1/grants", "/api/v1/sizing"}
+    page.goto(OVERVIEW)
+    expect(page.locator("#overview-unread")).to_have_text(
+        "You may not see leases, the audit, SizingPolicies."
+    )
+    expect(page.get_by_text("Node worker-2 is not ready")).to_be_visible()
+
+
+def test_strangers_names_are_text(page: Page, context: BrowserContext) -> None:
+    brain = FakeBrain(
+        documents={"/api/v1/nodes": nodes(cluster_node(name=HOSTILE, ready=False))},
+        lists={
+            "/api/v1/workloads": [workload_item(name=HOSTILE, namespace=HOSTILE)],
+            "/api/v1/grants": [grant(result="denied", secret=HOSTILE, pod=HOSTILE)],
+        },
+    )
+    brain.serve(context)
+    page.goto(OVERVIEW)
+    expect(page.locator("#wrong-lines li").first).to_be_visible()
+    assert page.locator("#overview img").count() == 0
+    for each in page.locator("#overview li a").all_inner_texts():
+        assert "\u202e" not in each
+        assert "\x1b" not in each
+
+
+def test_of_much_that_is_wrong_the_worst_ten_are_shown(page: Page, context: BrowserContext) -> None:
+    many = [cluster_node(name=f"worker-{number}", ready=False) for number in range(40)]
+    FakeBrain(documents={"/api/v1/nodes": nodes(*many)}).serve(context)
+    page.goto(OVERVIEW)
+    expect(page.locator("#wrong-lines li")).to_have_count(10)
+    expect(page.locator("#wrong-more")).to_have_text("and 30 more")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", [1280, 360])
+def test_everybody_can_use_it(page: Page, brain: FakeBrain, scheme: str, width: int) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(OVERVIEW)
+    expect(page.locator("#wrong-lines li").first).to_be_visible()
+    assert complaints(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_stands_on_one_screen(page: Page, brain: FakeBrain) -> None:
+    brain.documents["/api/v1/nodes"] = nodes(cluster_node())
+    page.goto(OVERVIEW)
+    expect(page.locator("#wrong-lines li").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+
+
+def test_nothing_at_all_may_be_seen(page: Page, brain: FakeBrain) -> None:
+    brain.status = 403
+    brain.refusal = {"error": "you may see nothing", "remedy": "ask for a role"}
+    page.goto(OVERVIEW)
+    expect(page.locator("#banner")).to_contain_text("you may see nothing → ask for a role")
+
+
+def test_amounts_that_are_not_known_are_no_zeros(page: Page, context: BrowserContext) -> None:
+    odd = workload_item(requests=used(), use={"now": used(), "usual": used(), "worst": used()})
+    brain = FakeBrain(lists={"/api/v1/workloads": [odd]})
+    brain.serve(context)
+    page.goto(OVERVIEW)
+    expect(page.locator("#wasted-lines li").first.locator(".side")).to_have_attribute(
+        "title", "requests — cores and —; uses — and — now"
+    )
