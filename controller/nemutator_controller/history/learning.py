@@ -1,12 +1,13 @@
 """Adds what containers used to their history, as soon as it is stored."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.history.usage_history import UsageHistory
-from nemutator_controller.ingest.usage_points import UsagePoints
+from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,10 @@ class UsageHistoryLearner:
     process: Process
 
     def learn(self, node: str, points: UsagePoints, now: float) -> None:
-        folded = self.usage.learn(node, points, now=now)
+        self.learn_all([NodePoints(node, points)], now)
+
+    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
+        folded = self.usage.learn_all(reported, now=now)
         meter = self.process.meter
         meter.count(names.HISTORY_USE_ADDED, folded.added)
         for reason, count in folded.dropped.items():

@@ -66,6 +66,28 @@ class SoundPoints:
         return len(self.rows)
 
 
+def together(several: Sequence[SoundPoints]) -> SoundPoints:
+    """*several* one after another; what one does not know of a figure is not known."""
+    if len(several) == 1:
+        return several[0]
+    named = {name: None for one in several for name in one.columns}
+    return SoundPoints(
+        np.concatenate([one.rows for one in several]),
+        np.concatenate([one.begin for one in several]),
+        np.concatenate([one.end for one in several]),
+        {
+            name: np.concatenate(
+                [
+                    one.columns[name] if name in one.columns else np.full(len(one), np.nan)
+                    for one in several
+                ]
+            )
+            for name in named
+        },
+        {},
+    )
+
+
 def sound_points(
     points: UsagePoints, known: NodeSeries, *, floor_s: float, latest_s: float
 ) -> SoundPoints:

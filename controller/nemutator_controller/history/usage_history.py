@@ -4,7 +4,7 @@ Reports are added to minutes for as long as those may still change. What is half
 minutes become a cell of the day, and sixty of them a part of what their hour of the week is usually like.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +15,16 @@ from nemutator_controller.history.cells import MEASURES, RowCells
 from nemutator_controller.history.codes import Numbers
 from nemutator_controller.history.figures import FIGURES
 from nemutator_controller.history.minutes import MINUTE_S
-from nemutator_controller.history.node_series import NodeSeries, SoundPoints, sound_points
+from nemutator_controller.history.node_series import (
+    NodeSeries,
+    SoundPoints,
+    sound_points,
+    together,
+)
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.rows import NO_ROOM, NOBODY, Rows
 from nemutator_controller.history.slices import Level
-from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 
 LATE_S = 1800
 """What comes later than this is not added: its minute is settled."""
@@ -76,21 +81,36 @@ class UsageHistory:
 
     def learn(self, node: str, points: UsagePoints, *, now: float) -> Folded:
         """Add what *node* has reported."""
-        if not len(points):
+        return self.learn_all([NodePoints(node, points)], now=now)
+
+    def learn_all(self, reported: Sequence[NodePoints], *, now: float) -> Folded:
+        """Add what several nodes have reported."""
+        several = [one for one in reported if len(one.points)]
+        if not several:
             return Folded(0, {}, 0)
         self.learned_at = now
         if self.newest * MINUTE_S > now + FUTURE_S + MINUTE_S:
             self._step_back(now)
-        known = self._nodes.get(node)
-        if known is None or known.series is not points.series:
-            known = self._nodes[node] = NodeSeries(points.series)
-        evicted = self._find_rows(node, known, now=now)
         floor = max(self.settled_to, int(now // MINUTE_S) + 6 - minutes.CELLS)
-        sound = sound_points(points, known, floor_s=floor * MINUTE_S, latest_s=now + FUTURE_S)
-        if len(sound):
-            self._add(sound)
-            self.rows.heard_at[sound.rows] = now
-        return Folded(len(sound), sound.dropped, evicted)
+        evicted, dropped = 0, dict[str, int]()
+        sound: list[SoundPoints] = []
+        for one in several:
+            known = self._nodes.get(one.node)
+            if known is None or known.series is not one.points.series:
+                known = self._nodes[one.node] = NodeSeries(one.points.series)
+            evicted += self._find_rows(one.node, known, now=now)
+            found = sound_points(
+                one.points, known, floor_s=floor * MINUTE_S, latest_s=now + FUTURE_S
+            )
+            for reason, count in found.dropped.items():
+                dropped[reason] = dropped.get(reason, 0) + count
+            if len(found):
+                sound.append(found)
+                # At once, so that no later node's row takes the place of one of these.
+                self.rows.heard_at[found.rows] = now
+        if sound:
+            self._add(together(sound))
+        return Folded(sum(map(len, sound)), dropped, evicted)
 
     def empty(self) -> "UsageHistory":
         """One that knows nothing."""

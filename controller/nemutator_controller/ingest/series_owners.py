@@ -17,12 +17,15 @@ LONGEST_RETRY_S = 600.0
 it is seen, and most groups that have no owner never get one."""
 
 
+_UNASKED, _UNKNOWN, _OWNED = range(3)
+
+
 @dataclass(slots=True)
 class _Node(Generic[K]):
     series: Sequence[Series]
     owners: list[K | None] = field(default_factory=list)
-    unknown: set[int] = field(default_factory=set)
-    """Entries that were asked for, and had no owner."""
+    states: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    """Of each entry `_UNASKED`, `_UNKNOWN` or `_OWNED`: an array, because it is looked at for each point."""
     retry_at: float = 0.0
     retry_s: float = FIRST_RETRY_S
 
@@ -32,7 +35,7 @@ class SeriesOwners(Generic[K]):
 
     def __init__(self, find: Callable[[str, Series], K | None], *, most_nodes: int) -> None:
         self._find = find
-        self._most_nodes = most_nodes
+        self.most_nodes = most_nodes
         self._nodes: dict[str, _Node[K]] = {}
         """The last heard of at the end."""
 
@@ -43,30 +46,30 @@ class SeriesOwners(Generic[K]):
         if known is None or known.series is not points.series:
             known = _Node(points.series)
         self._nodes[node] = known
-        if len(self._nodes) > self._most_nodes:
+        if len(self._nodes) > self.most_nodes:
             del self._nodes[next(iter(self._nodes))]
-        self._ask(node, known, np.unique(points.of), now=now)
+        self._ask(node, known, points.of, now=now)
         return known.owners
 
     def _ask(
         self, node: str, known: _Node[K], entries: npt.NDArray[np.int32], *, now: float
     ) -> None:
-        first = len(known.owners)
-        known.owners += [None] * (len(known.series) - first)
+        known.owners += [None] * (len(known.series) - len(known.owners))
+        if len(known.owners) > len(known.states):
+            more = np.zeros(len(known.owners) - len(known.states), dtype=np.int8)
+            known.states = np.append(known.states, more)
         # What was named without a point yet is asked for when its first point comes.
-        missing = [one for one in entries.tolist() if known.owners[one] is None]
-        new = [one for one in missing if one not in known.unknown]
-        if new:
+        states = known.states[entries]
+        lowest = int(states.min()) if len(states) else _OWNED
+        if lowest == _OWNED:
+            return
+        if lowest == _UNASKED:
             known.retry_at, known.retry_s = now + FIRST_RETRY_S, FIRST_RETRY_S
         elif now < known.retry_at:
             return
         else:
             known.retry_s = min(2 * known.retry_s, LONGEST_RETRY_S)
             known.retry_at = now + known.retry_s
-            new = missing
-        for one in new:
+        for one in np.unique(entries[states == lowest]).tolist():
             owner = known.owners[one] = self._find(node, known.series[one])
-            if owner is None:
-                known.unknown.add(one)
-            else:
-                known.unknown.discard(one)
+            known.states[one] = _UNKNOWN if owner is None else _OWNED

@@ -52,6 +52,14 @@ class UsagePoints:
         return np.full(len(self.of), np.nan) if found is None else found
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class NodePoints:
+    """What one node has reported."""
+
+    node: str
+    points: UsagePoints
+
+
 class PointArrays(Protocol):
     """The arrays of `UsagePoints`, of one report."""
 

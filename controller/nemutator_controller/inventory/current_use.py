@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 
 GONE_S = 300.0
 """A series without a point for so long has ended, or its agent has: agents report each minute at least."""
@@ -45,6 +45,10 @@ class CurrentUse:
     def __init__(self, *, most_nodes: int) -> None:
         self._most = most_nodes
         self._nodes: dict[str, _Kept] = {}
+
+    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
+        for one in reported:
+            self.learn(one.node, one.points, now)
 
     def learn(self, node: str, points: UsagePoints, now: float) -> None:
         """Later points win, in whatever order they come; another epoch begins anew."""

@@ -23,7 +23,7 @@ class UsageSamples:
 
     keys: Sequence[ContainerKey]
     of: Rows
-    """The entry of *keys* that each sample belongs to."""
+    """The entry of *keys* that each sample belongs to; -1 where *rows* says it."""
     from_at: Numbers
     to_at: Numbers
     cpu_cores: Numbers
@@ -36,6 +36,8 @@ class UsageSamples:
     """For memory; NaN where it is not known."""
     requested: Numbers
     """Bytes that the replica requested, where it was killed; 0 elsewhere, and where it is not known."""
+    rows: Rows | None = None
+    """The row of each sample where it is known, and -1 elsewhere."""
 
 
 def are_sound(

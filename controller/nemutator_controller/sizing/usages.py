@@ -77,6 +77,8 @@ class Usages:
         self._peaks = DailyPeaks(self._capacity)
         self._gone: set[ContainerKey] = set()
         self._turn = 0
+        self.moves = 0
+        """It rises whenever a row stops to belong to its key."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -85,8 +87,7 @@ class Usages:
         """Take *samples* in, as far as there is room."""
         if not len(samples.of):
             return Learned(0, 0, 0)
-        numbers, evicted = self._rows_of(samples, now=now)
-        rows = numbers[samples.of]
+        rows, evicted = self._rows_of(samples, now=now)
         fits = rows >= 0
         refused = len(rows) - int(fits.sum())
         # By row, and within a row as they came.
@@ -206,36 +207,51 @@ class Usages:
 
     def become(self, other: "Usages") -> None:
         """Know what *other* knows, in its place; *other* is not used any more."""
+        moves = self.moves + other.moves + 1
         vars(self).update(vars(other))
+        self.moves = moves
+
+    def row_of(self, key: ContainerKey) -> int:
+        """The row of *key* for as long as `moves` stays the same; -1: it has none."""
+        return self._rows.get(key, -1)
 
     def _rows_of(self, samples: UsageSamples, *, now: float) -> tuple[Rows, int]:
-        """The row of each key, -1 for those without room; and how many rows had to go."""
-        named = np.unique(samples.of, return_index=True)
-        known = np.full(len(samples.keys), -1, dtype=np.intp)
-        new: list[int] = []
+        """The row of each sample, -1 for those without room; and how many rows had to go."""
+        rows = np.full(len(samples.of), -1, dtype=np.intp) if samples.rows is None else samples.rows
+        without = np.flatnonzero(rows < 0)
+        self._hear(rows[rows >= 0], now=now)
+        if not len(without):
+            return rows, 0
+        unnamed = samples.of[without]
+        numbers, first = np.unique(unnamed, return_index=True)
         # As they were reported: whoever came last makes room last.
-        for number in named[0][np.argsort(named[1], kind="stable")].tolist():
-            row = self._rows.get(samples.keys[number])
-            if row is None:
-                new.append(number)
-            else:
-                known[number] = row
-                self._hear(row, now=now)
+        numbers = numbers[np.argsort(first, kind="stable")]
+        known = np.array(
+            [self.row_of(samples.keys[number]) for number in numbers.tolist()], dtype=np.intp
+        )
+        self._hear(known[known >= 0], now=now)
         evicted, full = 0, False
-        for number in new:
+        for place in np.flatnonzero(known < 0).tolist():
             if not self._free and not full:
                 gone = self._make_room(spared_since=now - SPARED_S)
                 evicted += gone
                 full = not self._free
             if self._free:
-                row = known[number] = self._begin(samples.keys[number])
-                self._hear(row, now=now)
-        return known, evicted
+                known[place] = self._begin(samples.keys[int(numbers[place])])
+                self._hear(known[place : place + 1], now=now)
+        found = np.full(len(samples.keys), -1, dtype=np.intp)
+        found[numbers] = known
+        rows = rows.copy()
+        rows[without] = found[unnamed]
+        return rows, evicted
 
-    def _hear(self, row: int, *, now: float) -> None:
-        self._turn += 1
-        self._state["heard_at"][row] = now
-        self._state["turn"][row] = self._turn
+    def _hear(self, rows: Rows, *, now: float) -> None:
+        """Note that *rows* were reported: those that come last, last."""
+        if len(rows):
+            self._state["heard_at"][rows] = now
+            # Of a row that is named twice the last turn counts.
+            self._state["turn"][rows] = np.arange(self._turn + 1, self._turn + 1 + len(rows))
+            self._turn += len(rows)
 
     def _begin(self, key: ContainerKey) -> int:
         row = self._rows[key] = self._free.pop()
@@ -266,6 +282,7 @@ class Usages:
 
     def _drop(self, key: ContainerKey) -> None:
         row = self._rows.pop(key)
+        self.moves += 1
         del self._keys[row]
         self._cpu.clear(row)
         self._hottest.clear(row)

@@ -1,9 +1,12 @@
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import pytest
 from nemutator_common.wire import Batch, Envelope
-from nemutator_controller.ingest.consuming import ConsumedReports
+from nemutator_controller.ingest.consuming import MOST_POINTS, ConsumedReports
 from nemutator_controller.ingest.series_tables import SeriesTables
-from nemutator_controller.ingest.usage_points import UsagePoints
+from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
 
 from tests.controller.ingest.test_usage_points import NOW, summary
 from tests.fakes.brain_stores import MemoryReports
@@ -17,9 +20,14 @@ class Learner:
     """A `UsageConsumer` that remembers."""
 
     learned: list[tuple[str, UsagePoints, float]] = field(default_factory=list)
+    calls: int = 0
+    fails: Exception | None = None
 
-    def learn(self, node: str, points: UsagePoints, now: float) -> None:
-        self.learned.append((node, points, now))
+    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
+        if self.fails is not None:
+            raise self.fails
+        self.calls += 1
+        self.learned += [(one.node, one.points, now) for one in reported]
 
 
 def batch(seq: int, *paths: str, epoch: str = "e1", node: str = "n1") -> Batch:
@@ -68,3 +76,44 @@ async def test_series_of_nodes_that_are_long_silent_make_room() -> None:
     of = [(node, points.series) for node, points, _ in bench.learners[0].learned]
     assert of[0][1] is of[2][1] is of[4][1]
     assert of[1][1] is not of[5][1]
+
+
+async def test_what_is_stored_together_is_learned_together() -> None:
+    bench = Bench()
+    async with asyncio.TaskGroup() as group:
+        for number in range(5):
+            group.create_task(bench.reports.store(batch(1, "/a", node=f"n{number}"), now=NOW))
+    for learner in bench.learners:
+        assert learner.calls == 1
+        assert [node for node, _, _ in learner.learned] == [f"n{number}" for number in range(5)]
+
+
+async def test_who_waits_hears_of_a_learner_that_fails_and_others_go_on() -> None:
+    bench = Bench()
+    bench.learners[0].fails = ValueError("no")
+    with pytest.raises(ValueError, match="no"):
+        await bench.reports.store(batch(1, "/a"), now=NOW)
+    bench.learners[0].fails = None
+    await bench.reports.store(batch(2, "/a"), now=NOW)
+    assert len(bench.learners[0].learned) == 1
+
+
+async def test_who_goes_away_takes_nothing_from_those_who_wait() -> None:
+    bench = Bench()
+    async with asyncio.TaskGroup() as group:
+        leaving = group.create_task(bench.reports.store(batch(1, "/a"), now=NOW))
+        staying = group.create_task(bench.reports.store(batch(1, "/a", node="n2"), now=NOW))
+        # Both are stored by then, and neither is learned.
+        await asyncio.sleep(0)
+        leaving.cancel()
+    assert staying.result().seq == 1
+    assert [node for node, _, _ in bench.learners[0].learned] == ["n1", "n2"]
+
+
+async def test_one_turn_has_a_bound() -> None:
+    bench = Bench()
+    paths = [f"/{number}" for number in range(MOST_POINTS)]
+    async with asyncio.TaskGroup() as group:
+        for number in range(3):
+            group.create_task(bench.reports.store(batch(1, *paths, node=f"n{number}"), now=NOW))
+    assert bench.learners[0].calls == 3

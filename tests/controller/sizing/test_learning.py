@@ -1,11 +1,19 @@
 from dataclasses import replace
 
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_common.wire import Batch, Envelope
 from nemutator_controller.ingest.consuming import ConsumedReports
 from nemutator_controller.ingest.series_owners import SeriesOwners
 from nemutator_controller.ingest.series_tables import SeriesTables
-from nemutator_controller.ingest.usage_points import NamedSeries, Series, points_of
+from nemutator_controller.ingest.usage_points import (
+    NamedSeries,
+    NodePoints,
+    Series,
+    points_of,
+)
 from nemutator_controller.sizing.keys import ByPath, replicas
 from nemutator_controller.sizing.learning import NOTHING_REQUESTED, UsageLearner
 from nemutator_controller.sizing.usages import SPARED_S, Usages
@@ -95,3 +103,73 @@ async def test_what_was_requested_is_asked_of_the_killed_alone() -> None:
         int(2**30 * 1.2),
     ]
     assert NOTHING_REQUESTED.of(Series("/s/b", None, None, None)) == 0
+
+
+REPORTS = st.lists(
+    st.tuples(
+        st.sampled_from(["n1", "n2", "n3"]),
+        st.lists(st.sampled_from(["/s/a", "/s/b", "/s/c", "/s/d", "/"]), min_size=1, max_size=4),
+        st.floats(0, 8),
+    ),
+    max_size=12,
+)
+
+
+def learner_of(most: int, meter: MemoryMeter) -> UsageLearner:
+    process = fake_process(meter=meter, clock=ManualClock(NOW))
+    owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
+    return UsageLearner(Usages(most=most), owners, process)
+
+
+@given(REPORTS, st.integers(1, 5), st.integers(1, 6))
+def test_many_reports_at_once_are_learned_as_one_by_one(
+    reports: list[tuple[str, list[str], float]], most: int, size: int
+) -> None:
+    series = {node: NamedSeries() for node in ("n1", "n2", "n3")}
+    reported = []
+    for number, (node, paths, cores) in enumerate(reports):
+        at = NOW + number * 15 - 300
+        summaries = tuple(replace(summary(at), path=path, cpu_cores=cores) for path in paths)
+        envelope = Envelope(1, replace(busy_report(at), summaries=summaries))
+        reported.append(NodePoints(node, points_of(series[node], [envelope])))
+    meters = MemoryMeter(), MemoryMeter()
+    single, batched = (learner_of(most, meter) for meter in meters)
+    for one in reported:
+        single.learn_all([one], NOW)
+    for begin in range(0, len(reported), size):
+        batched.learn_all(reported[begin : begin + size], NOW)
+    ours, theirs = batched.usages, single.usages
+    assert ours.keys() == theirs.keys()
+    kept, wanted = ours.kept(ours.keys()), theirs.kept(theirs.keys())
+    for key, row in kept.items():
+        same = wanted[key]
+        assert (row.points, row.first_at, row.last_at) == (same.points, same.first_at, same.last_at)
+        np.testing.assert_allclose(
+            row.cpu.astype(np.float64), same.cpu.astype(np.float64), rtol=1e-5
+        )
+        np.testing.assert_array_equal(row.peaks.days, same.peaks.days)
+    for name in (names.SUMMARIES_LEARNED, names.USAGES):
+        assert meters[0].value(name) == meters[1].value(name)
+    for reason in ("unsound", "unknown_owner", "no_room"):
+        dropped = [meter.value(names.SUMMARIES_DROPPED, reason=reason) for meter in meters]
+        assert dropped[0] == dropped[1]
+
+
+def test_a_row_that_became_anothers_is_looked_up_again() -> None:
+    learner = learner_of(1, MemoryMeter())
+    series = {path: NamedSeries() for path in ("/s/a", "/s/b")}
+
+    def points(path: str, at: float) -> NodePoints:
+        envelope = Envelope(
+            1, replace(busy_report(at), summaries=(replace(summary(at), path=path),))
+        )
+        return NodePoints(path, points_of(series[path], [envelope]))
+
+    learner.learn_all([points("/s/a", NOW)], NOW)
+    learner.learn_all([points("/s/b", NOW)], NOW)
+    assert [key.owner for key in learner.usages.keys()] == ["a"]  # noqa: SIM118 - it is no mapping
+    later = NOW + SPARED_S + 1
+    learner.learn_all([points("/s/b", later)], later)
+    learner.learn_all([points("/s/a", later)], later)
+    [found] = learner.usages.seen(learner.usages.keys(), now=later)
+    assert (found.key.owner, found.points) == ("b", 1)

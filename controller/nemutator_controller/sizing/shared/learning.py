@@ -17,6 +17,7 @@ from nemutator_common.process import Process
 from nemutator_controller.database.claim import Claim
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.ports import UsageConsumer
+from nemutator_controller.ingest.usage_points import NodePoints
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.samples import FORGOTTEN_S
@@ -134,26 +135,30 @@ class SharedLearning:
         known = self._watched if self._claim is None else self._watched & self._learned
         new = [number for number in waiting if number not in known]
         for begin in range(0, len(new), AT_ONCE):
-            for one in await self.store.points(new[begin : begin + AT_ONCE]):
-                self._take(one)
+            self._take(await self.store.points(new[begin : begin + AT_ONCE]))
             await self.process.clock.sleep(0)
         self._watched = frozenset(waiting)
 
-    def _take(self, waiting: WaitingPoints) -> None:
-        consumers: list[UsageConsumer] = []
-        if waiting.number not in self._watched:
-            consumers += self.watchers
-        if self._claim is not None and waiting.number not in self._learned:
-            self._learned.add(waiting.number)
-            consumers += self.consumers
-        try:
-            points = unpack(waiting.packed)
-        except UnreadablePointsError as error:
-            found = {names.NODE: waiting.node, names.ERROR: error}
-            log.warning("points_unreadable", found)
-            return
-        for consumer in consumers:
-            consumer.learn(waiting.node, points, self.process.clock.now())
+    def _take(self, several: Sequence[WaitingPoints]) -> None:
+        seen, learned = list[NodePoints](), list[NodePoints]()
+        for waiting in several:
+            is_new = self._claim is not None and waiting.number not in self._learned
+            if is_new:
+                self._learned.add(waiting.number)
+            try:
+                points = NodePoints(waiting.node, unpack(waiting.packed))
+            except UnreadablePointsError as error:
+                found = {names.NODE: waiting.node, names.ERROR: error}
+                log.warning("points_unreadable", found)
+                continue
+            if waiting.number not in self._watched:
+                seen.append(points)
+            if is_new:
+                learned.append(points)
+        now = self.process.clock.now()
+        for consumers, reported in ((self.watchers, seen), (self.consumers, learned)):
+            for consumer in consumers if reported else ():
+                consumer.learn_all(reported, now)
 
     async def _show(self) -> None:
         now = self.process.clock.now()

@@ -1,6 +1,6 @@
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from nemutator_common.wire import Envelope
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.series_owners import SeriesOwners
-from nemutator_controller.ingest.usage_points import NamedSeries, UsagePoints, points_of
+from nemutator_controller.ingest.usage_points import (
+    NamedSeries,
+    NodePoints,
+    UsagePoints,
+    points_of,
+)
 from nemutator_controller.sizing.keys import ByPath, replicas
 from nemutator_controller.sizing.learning import UsageLearner
 from nemutator_controller.sizing.shared.learning import SAVE_EVERY_S, SHOWN_EVERY_S, SharedLearning
@@ -54,8 +59,8 @@ class Watcher:
     def __init__(self) -> None:
         self.seen = 0
 
-    def learn(self, node: str, points: UsagePoints, now: float) -> None:
-        self.seen += 1
+    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
+        self.seen += len(reported)
 
 
 class Brain:
