@@ -19,6 +19,7 @@ from nemutator_controller.database.retention import Retention, RetentionLimit, R
 from nemutator_controller.ingest.consuming import ConsumedReports
 from nemutator_controller.ingest.endpoint import Uplink
 from nemutator_controller.ingest.gathering import GatheredReports
+from nemutator_controller.ingest.pointed_reports import PointedReports
 from nemutator_controller.ingest.ports import ReportStore, UsageConsumer
 from nemutator_controller.ingest.progress import Stored
 from nemutator_controller.ingest.receiving import Receiver
@@ -101,7 +102,8 @@ def nodes_part(
     restores = [saver.restore]
     reports: ReportStore
     if context.shared:
-        reports = gathered
+        # Another brain may learn from them, which does not know this node's series by number.
+        reports = PointedReports(gathered, tables)
         learning = SharedLearning(
             usages,
             SqlSharedUsages(database, brain_name(settings)),
@@ -141,8 +143,6 @@ def nodes_part(
         tables,
         process,
         only_containers=cluster is not None,
-        # Brains that share a database hand on summaries, which only JSON has.
-        takes_columns=not context.shared,
     )
     return Part(
         routes=[*topology.routes(), *HistoryApi(history, process=process).routes()],

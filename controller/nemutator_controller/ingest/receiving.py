@@ -10,7 +10,7 @@ from nemutator_common.wire_columns import COLUMNS_FORM
 
 from nemutator_controller.access.callers import Caller, CallerKind
 from nemutator_controller.ingest.batches import check
-from nemutator_controller.ingest.columns import ColumnBatch, UnknownFormError, check_columns
+from nemutator_controller.ingest.columns import ColumnBatch, check_columns
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records
 from nemutator_controller.ingest.report_pace import ReportPace
@@ -34,7 +34,6 @@ class Receiver:
     process: Process
     only_containers: bool = False
     """Nobody here learns from what else than containers of pods has used."""
-    takes_columns: bool = True
 
     async def receive(self, batch: Batch, caller: Caller) -> Ack:
         """Acknowledge *batch* once all of it is stored; sending it again changes nothing.
@@ -46,8 +45,6 @@ class Receiver:
         now = self.process.clock.now()
         packed = None
         if isinstance(batch, ColumnBatch):
-            if not self.takes_columns:
-                raise UnknownFormError
             check_columns(batch, now=now)
             packed = batch.latest
         else:
@@ -83,7 +80,7 @@ class Receiver:
             epoch,
             seq,
             self.pace.every_s(now=self.process.clock.now()),
-            form=COLUMNS_FORM if self.takes_columns else 0,
+            form=COLUMNS_FORM,
             naming=naming,
             named=named,
             only_containers=self.only_containers,

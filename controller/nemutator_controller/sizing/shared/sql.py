@@ -12,6 +12,7 @@ from nemutator_controller.database import claims
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.claim import Claim
 from nemutator_controller.database.schema import histograms, reported_points
+from nemutator_controller.ingest.pointed_reports import PointedReport
 from nemutator_controller.ingest.usage_points import NamedSeries, points_of
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage
@@ -33,11 +34,18 @@ def with_points(record: Record) -> Record:
     def both(connection: Connection, reports: Sequence[tuple[str, Envelope]]) -> None:
         record(connection, reports)
         by_node: dict[str, list[Envelope]] = {}
+        rows = []
         for node, envelope in reports:
-            by_node.setdefault(node, []).append(envelope)
+            if isinstance(envelope.report, PointedReport):
+                if envelope.report.points is not None:
+                    rows.append({"node": node, "packed": pack(envelope.report.points)})
+            else:
+                by_node.setdefault(node, []).append(envelope)
         for node, envelopes in by_node.items():
             if points := points_of(NamedSeries(), envelopes):
-                connection.execute(insert(reported_points).values(node=node, packed=pack(points)))
+                rows.append({"node": node, "packed": pack(points)})
+        if rows:
+            connection.execute(insert(reported_points), rows)
 
     return both
 
