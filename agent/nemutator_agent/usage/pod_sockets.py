@@ -92,22 +92,41 @@ def _dump(family: int, found: list[TcpSocket], deadline: float, most: int) -> No
         link.bind((0, 0))
         link.settimeout(DEADLINE_S)
         link.send(_request(family))
-        while True:
-            try:
-                rows = parse_dump(link.recv(_DATAGRAM))
-                for row in rows:
-                    if isinstance(row, DumpEnd):
-                        # A kernel without IPv6 has none of its sockets.
-                        if row.error and family == socket.AF_INET:
-                            raise SocketsNotReadError("failed")
-                        return
-                    found.append(row)
-            except OSError as error:
-                raise SocketsNotReadError("failed") from error
-            if len(found) > most:
-                raise SocketsNotReadError("many")
-            if time.monotonic() > deadline:
-                raise SocketsNotReadError("slow")
+        # A kernel without IPv6 has none of its sockets.
+        collect(
+            lambda: link.recv(_DATAGRAM),
+            found,
+            deadline=deadline,
+            most=most,
+            may_fail=family != socket.AF_INET,
+        )
+
+
+def collect(
+    receive: Callable[[], bytes],
+    found: list[TcpSocket],
+    *,
+    deadline: float,
+    most: int,
+    may_fail: bool = False,
+) -> None:
+    """Add the sockets of one dump to *found*, a datagram at a time: when there are more than *most*, or it takes
+    longer than until *deadline*, the rest is not read."""
+    while True:
+        try:
+            rows = parse_dump(receive())
+        except OSError as error:
+            raise SocketsNotReadError("failed") from error
+        for row in rows:
+            if isinstance(row, DumpEnd):
+                if row.error and not may_fail:
+                    raise SocketsNotReadError("failed")
+                return
+            found.append(row)
+        if len(found) > most:
+            raise SocketsNotReadError("many")
+        if time.monotonic() > deadline:
+            raise SocketsNotReadError("slow")
 
 
 def _request(family: int) -> bytes:
