@@ -19,7 +19,7 @@ from nemutator_controller.database.retention import Retention, RetentionLimit, R
 from nemutator_controller.ingest.consuming import ConsumedReports
 from nemutator_controller.ingest.endpoint import Uplink
 from nemutator_controller.ingest.gathering import GatheredReports
-from nemutator_controller.ingest.pointed_reports import PointedReports
+from nemutator_controller.ingest.pointing import PointedReports
 from nemutator_controller.ingest.ports import ReportStore, UsageConsumer
 from nemutator_controller.ingest.progress import Stored
 from nemutator_controller.ingest.receiving import Receiver

@@ -80,7 +80,7 @@ class ConsumedReports:
         else:
             waiting = []
         if waiting:
-            await self._handed_on(waiting)
+            await self._learned_together(waiting)
         return stored
 
     def _of_columns(self, batch: ColumnBatch, fresh: Iterable[Envelope]) -> Iterator[_Waiting]:
@@ -99,7 +99,7 @@ class ConsumedReports:
                 continue
             yield _Waiting(batch.node, joined(table, reported), table)
 
-    async def _handed_on(self, waiting: Sequence[_Waiting]) -> None:
+    async def _learned_together(self, waiting: Sequence[_Waiting]) -> None:
         """Have *waiting* learned, together with what others of the same group bring before the loop's next turn."""
         turn = self._turns[-1] if self._turns and self._turns[-1].has_room else None
         if turn is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nemutator_common.wire import Batch, Envelope
 from nemutator_controller.database.access import Database
-from nemutator_controller.ingest.pointed_reports import PointedReports
+from nemutator_controller.ingest.pointing import PointedReports
 from nemutator_controller.ingest.series_tables import SeriesTables
 from nemutator_controller.ingest.sql import SqlReports
 from nemutator_controller.sizing.shared.kept_points import unpack

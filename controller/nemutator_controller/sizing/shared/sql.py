@@ -12,7 +12,7 @@ from nemutator_controller.database import claims
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.claim import Claim
 from nemutator_controller.database.schema import histograms, reported_points
-from nemutator_controller.ingest.pointed_reports import PointedReport
+from nemutator_controller.ingest.pointing import PointedReport
 from nemutator_controller.ingest.usage_points import NamedSeries, points_of
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage

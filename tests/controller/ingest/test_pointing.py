@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from nemutator_common.wire import Batch, Envelope
-from nemutator_controller.ingest.pointed_reports import PointedReport, PointedReports, pointed
+from nemutator_controller.ingest.pointing import PointedReport, PointedReports, pointed
 from nemutator_controller.ingest.progress import Stored
 from nemutator_controller.ingest.series_tables import SeriesTables, UnknownSeriesError
 from nemutator_controller.ingest.usage_points import NamedSeries, UsagePoints, points_of
