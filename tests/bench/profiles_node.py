@@ -84,19 +84,23 @@ async def cost_of_windows() -> Mapping[str, float]:
 
 
 async def _round(node: Node, pods: int) -> dict[str, float]:
-    readings = node.sink.readings
-    readings.clear()
+    node.sink.records.clear()
     before = node.costs.cpu_s()
+
+    def heaps() -> list[int]:
+        """The processes of all heap readings."""
+        return [one.process.pid for one in node.sink.readings if one.heap]
+
     await node.until(
-        lambda: len({one.process.pid for one in readings if one.heap}) == pods,
+        lambda: len(set(heaps())) == pods,
         node.heap_readings(every_s=ROUND_S).run(),
         within_s=EVERY_S,
     )
     # Some were read more than once until the last one was.
-    heap_s = (node.costs.cpu_s() - before) * pods / len([one for one in readings if one.heap])
+    heap_s = (node.costs.cpu_s() - before) * pods / len(heaps())
     before = node.costs.cpu_s()
     await node.until(
-        lambda: [one for one in readings if one.cpu],
+        lambda: [one for one in node.sink.readings if one.cpu],
         node.cpu_readings(seconds=WINDOW_S, every_s=1.0).run(),
         within_s=EVERY_S,
     )
