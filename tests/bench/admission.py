@@ -32,9 +32,9 @@ from nemutator_controller.policies.snapshot import snapshot_of
 
 from tests.bench import first_light_reviews as reviews
 from tests.bench import vpa_peer
-from tests.bench.api_server_asking import ASKED_ABOUT, waits_for_admission
+from tests.bench.api_server_asking import ASKED_ABOUT, LIVE, waits_for_admission
 from tests.bench.first_light import built
-from tests.bench.first_light_admission import RATE, UNLIKE, VARIED, admission
+from tests.bench.first_light_admission import RATE, SOON_S, UNLIKE, VARIED, admission
 from tests.bench.first_light_processes import EndedError
 from tests.bench.frame import Aim, Result, aim
 from tests.fakes.admission import MemoryWorld
@@ -200,6 +200,11 @@ def _aims(measured: Figures, twin: Figures, vpa: Figures, not_built: str) -> Ite
         yield aim(f"{what}: the process", above, "<=", 0.3)
         alone = round((decision_us[case] - decision_us[untouched]) / 1e3, 3)
         yield aim(f"{what}: the decision alone", alone, "<=", 0.3)
+    yield aim(
+        f"share of answers at {RATE}/s with {POLICIES} policies that took the process {SOON_S * 1e3:g} ms or less",
+        process[changed][f"share_within_{SOON_S * 1e3:g}_ms_by_the_server_at_{RATE}_per_s"],
+        ">=", 0.99,
+    )  # fmt: skip
     p99 = process[changed][f"p99_ms_at_{RATE}_per_s"]
     yield aim(
         f"ms at p99 at {RATE} answers/s with {POLICIES} policies, as the caller saw it",
@@ -217,3 +222,5 @@ def _waiting_aims(waits: Figures, why_not: str) -> Iterator[Aim]:
     for case in ASKED_ABOUT:
         what = f"ms at p50 that a real API server waits for admission: {case}"
         yield aim(what, waits.get(case, {}).get("p50_ms"), "<=", 2.0, reason=why_not)
+    what = "ms until a policy that was changed at a real API server is followed, the longest of all"
+    yield aim(what, waits.get(LIVE, {}).get("most_ms"), "<=", 1000, reason=why_not)

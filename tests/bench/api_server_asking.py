@@ -4,10 +4,12 @@ Its histogram begins at 5 ms. So its sum is read after each pod: what it has gro
 """
 
 import base64
+import functools
 import json
 import re
 import statistics
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,6 +35,9 @@ from tests.testbed.running.waiting import until
 PODS = 100
 METRIC = "apiserver_admission_webhook_admission_duration_seconds"
 WEBHOOK = "pods.bench.nemutator.io"
+LIVE = "a changed policy is followed"
+CHANGES = 20
+_LABELS = f"/apis/{API_VERSION}/mutationpolicies/labels"
 ASKED_ABOUT = {case: CASES[case] for case in ("labels", "policies and injection")} | {
     UNLIKE: reviews.OPTED_IN
 }
@@ -50,10 +55,11 @@ def waits_for_admission(policies: Mapping[str, Any]) -> Figures:
         )
         process.wait_ready(folder / "data" / f"{names.ADMISSION}.sock")
         cluster.apply(_webhook(f"https://{address}/mutate", (folder / "ca.crt").read_bytes()))
-        return {
+        waits = {
             case: _waits(cluster, namespace, unlike=case == UNLIKE)
             for case, namespace in ASKED_ABOUT.items()
         }
+        return waits | {LIVE: _live(cluster)}
 
 
 def _fill(cluster: Cluster, policies: Mapping[str, Any]) -> None:
@@ -130,6 +136,37 @@ def _waits(cluster: Cluster, namespace: str, *, unlike: bool) -> Figures:
         "p90_ms": round(waits[len(waits) * 9 // 10], 2),
         "least_ms": round(waits[0], 2),
     }
+
+
+def _live(cluster: Cluster) -> Figures:
+    """How long until a policy that was changed is followed, from the answer to its change."""
+    spec = json.loads(cluster.ask(f"{_LABELS}")[1])["spec"]
+    took: list[float] = []
+    for number in range(CHANGES):
+        spec["mutations"][0]["labels"]["set"]["team"] = f"team-{number}"
+        changed = json.loads(cluster.ask(_LABELS)[1]) | {"spec": spec}
+        status, answer = cluster.ask(_LABELS, method="PUT", given=changed)
+        assert status == 200, answer
+        began = time.monotonic()
+        until(
+            functools.partial(_is_followed, cluster, f"team-{number}"),
+            "the changed policy is followed",
+            within_s=60,
+        )
+        took.append((time.monotonic() - began) * 1e3)
+    took.sort()
+    return {
+        "changes": CHANGES,
+        "p50_ms": round(statistics.median(took), 1),
+        "most_ms": round(took[-1], 1),
+    }
+
+
+def _is_followed(cluster: Cluster, team: str) -> bool:
+    path = f"/api/v1/namespaces/{reviews.PLAIN}/pods?dryRun=All"
+    status, made = cluster.ask(path, method="POST", given=reviews.pod(reviews.PLAIN))
+    assert status == 201, made
+    return bool(json.loads(made)["metadata"]["labels"].get("team") == team)
 
 
 def _sum(cluster: Cluster) -> float:

@@ -25,6 +25,8 @@ from tests.testbed.running.waiting import until
 ASKING_CPU, ANSWERING_CPU = 0, 1
 SECONDS = 5.0
 RATE = 200
+SOON_S = 0.002
+"""What 99 of 100 answers are to take at most, from a request's head to the last byte of its response."""
 CASES = {
     "untouched": reviews.UNTOUCHED,
     "labels": reviews.PLAIN,
@@ -73,7 +75,8 @@ async def _both(
             ours: Figures = {"idle_mib": process.rss_anon_mib()}
             for case, (namespace, varied) in cases.items():
                 url = f"https://{address}/mutate"
-                ours[case] = await asked(program, folder, url, namespace, varied)
+                socket = folder / "data" / f"{names.ADMISSION}.sock"
+                ours[case] = await asked(program, folder, url, namespace, varied, socket)
                 ours[case] |= await _thinking(process, folder, program, url, namespace, varied)
             ours["busy_mib"] = process.rss_anon_mib()
     with running(
@@ -143,17 +146,39 @@ async def _fill(kube: FakeKube, policies: Mapping[str, Any]) -> None:
                     assert answer.status == 201, await answer.text()
 
 
-async def asked(program: Path, folder: Path, url: str, namespace: str, varied: str) -> Figures:
-    """As fast as possible, then at the rate at which the 99th percentile is wanted."""
+async def asked(
+    program: Path, folder: Path, url: str, namespace: str, varied: str, socket: Path | None = None
+) -> Figures:
+    """As fast as possible, then at the rate at which the 99th percentile is wanted.
+
+    *socket*: of our own process, whose metric says how long it took itself, without the caller's part.
+    """
     fast = await _ask(program, folder, url, namespace, varied, "-connections=8")
+    before = _answered(socket)
     steady = await _ask(program, folder, url, namespace, varied, f"-rate={RATE}")
+    after = _answered(socket)
     assert fast["failed"] == steady["failed"] == 0, (fast, steady)
     assert bool(fast["patched"]) == (namespace != reviews.UNTOUCHED), fast
     return {
         "answers_per_s": round(fast["answers"] / fast["seconds"]),
         f"p50_ms_at_{RATE}_per_s": round(steady["p50_ms"], 2),
         f"p99_ms_at_{RATE}_per_s": round(steady["p99_ms"], 2),
-    }
+    } | (_within(before, after) if socket is not None else {})
+
+
+def _answered(socket: Path | None) -> tuple[float, float]:
+    """Requests that were answered within `SOON_S`, and all."""
+    if socket is None:
+        return 0.0, 0.0
+    metric = names.HTTP_REQUEST_SECONDS.name
+    soon = counted(socket, f"{metric}_bucket", listener="webhook", le=str(SOON_S))
+    return soon, counted(socket, f"{metric}_count", listener="webhook")
+
+
+def _within(before: tuple[float, float], after: tuple[float, float]) -> Figures:
+    soon, everything = after[0] - before[0], after[1] - before[1]
+    share = round(soon / everything, 4)
+    return {f"share_within_{SOON_S * 1e3:g}_ms_by_the_server_at_{RATE}_per_s": share}
 
 
 async def _thinking(

@@ -15,8 +15,9 @@ class Metric:
     buckets: tuple[float, ...] = ()
 
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Buckets for latencies, from the SLO of a local response (1 ms) to the longest deadline (10 s)."""
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Buckets for latencies, from the SLO of a local response (1 ms) and of admission's (2 ms) to the longest deadline
+(10 s)."""
 
 HTTP_REQUESTS = Metric(
     "nemutator_http_requests_total",

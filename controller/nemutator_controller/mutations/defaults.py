@@ -1,30 +1,77 @@
-"""What an API server adds to a pod before any webhook sees it, as far as verbs depend on it."""
+"""What an API server adds to a pod before any webhook sees it, as far as verbs and conditions depend on it."""
+
+from collections.abc import Mapping
 
 from nemutator_controller.mutations.edits import Writing
-from nemutator_controller.mutations.paths import Json, Path, field_path, named, value_at
+from nemutator_controller.mutations.image_references import (
+    LATEST,
+    ImageReferenceError,
+    parse_image,
+)
+from nemutator_controller.mutations.paths import (
+    Json,
+    Path,
+    field_path,
+    named,
+    template_of,
+    value_at,
+)
 from nemutator_controller.mutations.qos import LISTS
 
-REQUESTED = ("cpu", "memory", "ephemeral-storage")
+_OF_A_POD: Mapping[str, Json] = {
+    "dnsPolicy": "ClusterFirst",
+    "enableServiceLinks": True,
+    "restartPolicy": "Always",
+    "schedulerName": "default-scheduler",
+    "serviceAccountName": "default",
+    "terminationGracePeriodSeconds": 30,
+}
+_OF_A_CONTAINER: Mapping[str, Json] = {
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+}
 
 
 def defaulted(manifest: Json, kind: str) -> Json:
-    """*manifest* with a request for each limit that has none, as `SetDefaults_Pod` of Kubernetes does.
+    """*manifest* as `SetDefaults_Pod` of Kubernetes makes it, with a request for each limit that has none.
 
     A manifest that a person wrote has not been through it, and a share of nothing is nothing.
     """
+    template = template_of(manifest, kind)
+    if not isinstance(template, dict) or not isinstance(template.get("spec"), dict):
+        return manifest
     writing = Writing(manifest, kind)
+    for default, value in _OF_A_POD.items():
+        _add(writing, field_path(default), value, kind)
     for field in LISTS:
         for listed in value_at(manifest, field_path(field), kind):
             for container in listed or ():
                 name = container.get("name") if isinstance(container, dict) else None
                 if isinstance(name, str):
-                    _request_limits(writing, named(field, name) / "resources", kind)
+                    _of_container(writing, named(field, name), container, kind)
     return writing.manifest
 
 
-def _request_limits(writing: Writing, resources: Path, kind: str) -> None:
-    for resource in REQUESTED:
-        limit = value_at(writing.manifest, resources / "limits" / resource, kind)
-        request = resources / "requests" / resource
-        if limit and not value_at(writing.manifest, request, kind):
-            writing.write(request, limit)
+def _of_container(writing: Writing, path: Path, container: Json, kind: str) -> None:
+    image = container.get("image")
+    if isinstance(image, str) and image:
+        _add(writing, path / "imagePullPolicy", _pull_policy(image), kind)
+    for name, value in _OF_A_CONTAINER.items():
+        _add(writing, path / name, value, kind)
+    resources = path / "resources"
+    for limits in value_at(writing.manifest, resources / "limits", kind):
+        for resource, limit in (limits or {}).items():
+            if limit is not None:
+                _add(writing, resources / "requests" / str(resource), limit, kind)
+
+
+def _pull_policy(image: str) -> str:
+    try:
+        return "Always" if parse_image(image).version == LATEST else "IfNotPresent"
+    except ImageReferenceError:
+        return "IfNotPresent"
+
+
+def _add(writing: Writing, path: Path, value: Json, kind: str) -> None:
+    if value_at(writing.manifest, path, kind) in ((), (None,)):
+        writing.write(path, (value,))

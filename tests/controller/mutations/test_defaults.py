@@ -1,7 +1,8 @@
-"""Requests that follow from limits, as the API server adds them."""
+"""Requests that follow from limits, and other defaults, as the API server adds them."""
 
 import copy
 
+import pytest
 from hypothesis import given
 from nemutator_controller.mutations.defaults import defaulted
 
@@ -20,7 +21,7 @@ def test_a_limit_without_a_request_becomes_one() -> None:
     limits = {"cpu": "2", "memory": "1Gi", "example.com/gpu": "1"}
     asked = {"limits": limits, "requests": {"cpu": "1"}}
     made = resources_of(defaulted(pod(asked), "Pod"))
-    assert made["requests"] == {"cpu": "1", "memory": "1Gi"}
+    assert made["requests"] == {"cpu": "1", "memory": "1Gi", "example.com/gpu": "1"}
     assert made["limits"] == limits
 
 
@@ -32,10 +33,46 @@ def test_init_containers_and_templates_have_it_too() -> None:
     assert resources_of(made["spec"]["template"])["requests"] == {"cpu": "2"}
 
 
-def test_what_has_no_limits_stays_the_very_same() -> None:
+def test_what_has_no_limits_gets_no_requests_and_what_is_no_pod_nothing() -> None:
     for resources in ({"requests": {"cpu": "1"}}, {}, None):
-        manifest = pod(resources)
+        assert resources_of(defaulted(pod(resources), "Pod")) == resources
+    no_pods: list[Json] = [{}, {"spec": None}, {"spec": []}, {"metadata": {"name": "web"}}]
+    for manifest in no_pods:
         assert defaulted(manifest, "Pod") is manifest
+
+
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [
+        ("nginx", "Always"),
+        ("nginx:latest", "Always"),
+        ("host:5000/nginx", "Always"),
+        ("nginx:1.27", "IfNotPresent"),
+        ("nginx@sha256:" + "a" * 64, "IfNotPresent"),
+        ("not an image", "IfNotPresent"),
+    ],
+)
+def test_images_without_a_version_are_always_pulled(image: str, policy: str) -> None:
+    manifest = {"spec": {"containers": [{"name": "app", "image": image}]}}
+    [container] = defaulted(manifest, "Pod")["spec"]["containers"]
+    assert container["imagePullPolicy"] == policy
+
+
+def test_what_its_author_has_said_stays() -> None:
+    said = {
+        "dnsPolicy": "None",
+        "enableServiceLinks": False,
+        "restartPolicy": "Never",
+        "schedulerName": "mine",
+        "serviceAccountName": "bot",
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "app", "image": "a", "imagePullPolicy": "Never"}],
+    }
+    made = defaulted({"spec": said}, "Pod")["spec"]
+    assert {name: made[name] for name in said if name != "containers"} == {
+        name: value for name, value in said.items() if name != "containers"
+    }
+    assert made["containers"][0]["imagePullPolicy"] == "Never"
 
 
 @given(manifests())

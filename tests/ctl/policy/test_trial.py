@@ -46,6 +46,38 @@ def test_a_share_is_taken_of_the_request_that_an_api_server_makes_of_a_limit() -
     assert "0.25 of 2" in report.text
 
 
+@pytest.mark.parametrize(
+    ("mutation", "field", "value"),
+    [
+        ({"imagePullPolicy": {"set": "Always"}}, "imagePullPolicy", "Always"),
+        ({"enableServiceLinks": {"set": True}}, "enableServiceLinks", "true"),
+        ({"schedulerName": {"set": "default-scheduler"}}, "schedulerName", "default-scheduler"),
+    ],
+)
+def test_what_the_api_server_has_written_already_is_no_change(
+    mutation: Json, field: str, value: str
+) -> None:
+    containers = [{"name": "app", "image": "nginx"}]
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web"},
+        "spec": {"containers": containers},
+    }
+    plain = {**policy(), "spec": {"mode": "Apply", "mutations": [mutation]}}
+    assert attempt([file("x", plain, pod)]).text == "Pod default/web\n  no change\n"
+    # Conditions are about the pod that admission sees, too.
+    where = f"containers[*].{field}" if field == "imagePullPolicy" else field
+    condition = {"field": where, "operator": "In", "values": [value]}
+    chosen = {
+        "match": {"fields": [condition]},
+        "mode": "Apply",
+        "mutations": [{"labels": {"set": {"a": "b"}}}],
+    }
+    text = attempt([file("x", {**policy(), "spec": chosen}, pod)]).text
+    assert text == 'Pod default/web\n  + metadata.labels[a]: "b"\n      by defaults\n'
+
+
 def test_advice_is_said_to_be_followed_in_a_cluster() -> None:
     advised = {"resources": {"requests": {"memory": {"advice": True}}}}
     follow = {**policy(), "spec": {"mode": "Apply", "mutations": [advised]}}
