@@ -36,6 +36,7 @@ COMMANDS = {
     "replay": ("nemutator_ctl.replay.command", "try ways to size on use that was recorded"),
     "ageing": ("nemutator_ctl.ageing.command", "say what grows with age, and in which line"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
+    "report": ("nemutator_ctl.report.command", "pack what whoever helps must see, without secrets"),
     "apply": ("nemutator_ctl.apply.command", "apply policies and manifests, without a cluster"),
     "delete": ("nemutator_ctl.delete.command", "delete what was applied, without a cluster"),
     "mutations": (

@@ -1,0 +1,1 @@
+"""What whoever helps needs to see of an installation, and nothing that is a secret."""
