@@ -20,8 +20,9 @@ help: ## list the commands
 	@echo 'ARGS="…" goes to nemutator (run) or to pytest (test, e2e, drill).'
 
 .PHONY: run
+# A day of two minutes, so that seasons come and go while somebody looks.
 run: venv-run ## start everything on this machine; ARGS="--data-dir …"
-	@exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
+	@NEMUTATOR_BRAIN_SEASON_DAY_S=$${NEMUTATOR_BRAIN_SEASON_DAY_S:-120} exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
 
 # The whole suite on two CPUs or more; what ARGS picks out is faster without workers.
 .PHONY: test

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from nemutator_controller.policies import crds as mutation_crds
 from nemutator_controller.policies import model as mutation_model
+from nemutator_controller.policies import season_crds, season_policies
 from nemutator_controller.updating import crds as sizing_crds
 from nemutator_controller.updating import model as sizing_model
 
 FOLDER = Path(__file__).parents[1] / "deploy" / "crds"
 TARGET = FOLDER / f"{mutation_model.PLURAL}.json"
+SEASONS = FOLDER / f"{season_policies.SEASON_PLURAL}.json"
 SIZING = FOLDER / f"{sizing_model.PLURAL}.json"
 
 
@@ -22,10 +24,15 @@ def render_sizing() -> str:
     return _text(sizing_crds.sizing_definition())
 
 
+def render_seasons() -> str:
+    return _text(season_crds.season_definition())
+
+
 def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     TARGET.write_text(render())
     SIZING.write_text(render_sizing())
+    SEASONS.write_text(render_seasons())
     return 0
 
 

@@ -17,6 +17,9 @@ IMAGES_PATH = "/uplink/v1/images"
 """GET returns an `ImageSnapshot` for admission, with an ETag. POST of an `ImageQuestions` has the brain
 read these images, too; its answer is empty."""
 
+SEASONS_PATH = "/uplink/v1/seasons"
+"""GET returns a `SeasonSnapshot` for admission, with an ETag."""
+
 MOST_IMAGE_QUESTIONS = 100
 LONGEST_IMAGE_NAME = 512
 """Characters; a repository may have 255, a tag 128 and a digest 71."""
@@ -74,6 +77,12 @@ class TokenSnapshot:
     read: bool
     """Whether it has been read since the brain started."""
     tokens: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonSnapshot:
+    in_season: tuple[str, ...]
+    """Names of the MutationPolicies whose seasons it is. Without one a policy with seasons is not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import zoneinfo
 from urllib.parse import parse_qsl, urlsplit
 
 from nemutator_common.addresses import TcpAddress, parse_address
@@ -45,6 +46,17 @@ def header(text: str) -> str | None:
     """The text can stand in a header."""
     fits = len(text) <= 150 and text.isascii() and text.isprintable()
     return None if fits else "expected up to 150 letters, digits and signs of ASCII"
+
+
+def time_zone(text: str) -> str | None:
+    """The text names a zone that this machine knows."""
+    if text == "UTC":
+        return None
+    try:
+        zoneinfo.ZoneInfo(text)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return "expected UTC, or a zone like Europe/Berlin that this machine's tzdata has"
+    return None
 
 
 def is_private(url: str) -> bool:

@@ -18,6 +18,7 @@ from nemutator_controller.setting_checks import (
     listening,
     loopback,
     redis_url,
+    time_zone,
     web_address,
 )
 
@@ -86,6 +87,29 @@ class BrainSettings(ServesMetrics):
         30.0,
         "Running pods per minute that are resized by SizingPolicies, all policies together.",
         check=between(1, 6_000),
+    )
+    season_zone: str = setting(
+        "UTC",
+        "Time zone by whose clocks days begin where seasons are found, like Europe/Berlin.",
+        check=time_zone,
+    )
+    season_day_s: float = setting(
+        86_400.0,
+        "Seconds of a day where seasons are found. Less is a compressed day, to see seasons come and go within"
+        " minutes; no zone shifts it.",
+        check=between(120, 86_400),
+    )
+    season_lead_s: float = setting(
+        900.0,
+        "Seconds before a peak that are pre-peak: what workloads need to be ready. Of a compressed day a part as"
+        " large.",
+        check=between(60, 14_400),
+    )
+    season_workloads: int = setting(
+        5_000,
+        "Workloads whose use is kept by day to find their seasons, 13 KB each for three weeks. One more takes the"
+        " place of one that is silent since a day, or is not kept.",
+        check=between(10, 100_000),
     )
     history_s: float = setting(
         86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)

@@ -30,6 +30,10 @@ COMMANDS = {
     "diff": ("nemutator_ctl.diff.command", "compare two profiles from files"),
     "pgo": ("nemutator_ctl.pgo.command", "merge CPU profiles for the Go compiler"),
     "advise": ("nemutator_ctl.advise.command", "say what containers should request"),
+    "seasons": (
+        "nemutator_ctl.seasons.command",
+        "show when workloads are busy, and what follows that",
+    ),
     "sizing": ("nemutator_ctl.sizing.command", "show what SizingPolicies make of running pods"),
     "explain": ("nemutator_ctl.explain.command", "say how the advice on a workload comes about"),
     "history": ("nemutator_ctl.history.command", "show what a workload used, and its usual week"),

@@ -2,6 +2,9 @@
 // catalogue, for ever, at a tenth of one CPU. One of its caches forgets to forget: a slow leak, of
 // some 4 MiB a minute, that ends at 64 MiB. Its whole memory stays below 96 MiB.
 //
+// Where NEMUTATOR_BRAIN_SEASON_DAY_S says that a day is shorter, as `make run` does, it is busier in
+// the second half of each day: it works for two fifths of a CPU then.
+//
 // It needs nothing but the standard library, listens on nothing and writes nothing. With --lifeline
 // it ends when its standard input does.
 package main
@@ -23,8 +26,12 @@ import (
 )
 
 const (
-	workFor = 20 * time.Millisecond
-	restFor = 180 * time.Millisecond
+	round    = 200 * time.Millisecond
+	quietFor = 20 * time.Millisecond
+	busyFor  = 80 * time.Millisecond
+
+	dayVariable = "NEMUTATOR_BRAIN_SEASON_DAY_S"
+	longestDay  = 24 * time.Hour
 
 	leakBytes = 16 << 10
 	// The leak is to be seen, not to be suffered.
@@ -90,6 +97,23 @@ func (s *sessions) remember() {
 // boundMemory keeps the collector from letting the heap grow to twice what is alive.
 func boundMemory() { debug.SetMemoryLimit(mostMemory) }
 
+// dayIn is how long a day is by the variable *text*; 0: as long as everybody's.
+func dayIn(text string) time.Duration {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 1) || seconds >= longestDay.Seconds() {
+		return 0
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// workFor is how long it works in a round.
+func workFor(now time.Time, day time.Duration) time.Duration {
+	if day > 0 && now.UnixNano()%int64(day) >= int64(day)/2 {
+		return busyFor
+	}
+	return quietFor
+}
+
 // spent is the CPU time of this process so far.
 func spent() time.Duration {
 	var usage syscall.Rusage
@@ -99,10 +123,10 @@ func spent() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func serveVisitors(basket []item, remembered *sessions) int {
+func serveVisitors(basket []item, remembered *sessions, work time.Duration) int {
 	seed := 0
 	// Of CPU time, not of the clock's: beside others on a busy machine it does the same work.
-	for until := spent() + workFor; spent() < until; seed++ {
+	for until := spent() + work; spent() < until; seed++ {
 		seed += priceBasket(basket)
 		seed += int(signReceipts(seed)[0])
 		seed += len(renderCatalogue(basket))
@@ -127,13 +151,14 @@ func main() {
 			stop <- syscall.SIGTERM
 		}()
 	}
-	remembered := &sessions{}
+	remembered, day := &sessions{}, dayIn(os.Getenv(dayVariable))
 	for {
-		serveVisitors(basket, remembered)
+		work := workFor(time.Now(), day)
+		serveVisitors(basket, remembered, work)
 		select {
 		case <-stop:
 			return
-		case <-time.After(restFor):
+		case <-time.After(round - work):
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What `make run` promises of the sample's memory, however long it runs.
@@ -21,6 +22,21 @@ func TestTheLeakIsBounded(t *testing.T) {
 	}
 	if now := mebibytes(t, "VmRSS:"); now < 48 {
 		t.Errorf("%d MiB: nobody would see a leak", now)
+	}
+}
+
+// A day of two minutes has a quiet minute and a busy one; without such a day every minute is quiet.
+func TestTheDayHasAPeak(t *testing.T) {
+	day := dayIn("120.0")
+	for second, wanted := range map[int64]time.Duration{0: quietFor, 59: quietFor, 60: busyFor, 119: busyFor} {
+		if work := workFor(time.Unix(120*1_000_000+second, 0), day); work != wanted {
+			t.Errorf("second %d: works for %s, and %s was meant", second, work, wanted)
+		}
+	}
+	for _, text := range []string{"", "never", "0", "-5", "NaN", "86400"} {
+		if work := workFor(time.Unix(119, 0), dayIn(text)); work != quietFor {
+			t.Errorf("%q: works for %s", text, work)
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, Ima
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
-from nemutator_controller.policies.snapshot import Policies, snapshot_of
+from nemutator_controller.policies.snapshot import InSeason, Policies, snapshot_of
 
 
 class MemoryWorld:
@@ -23,6 +23,7 @@ class MemoryWorld:
         self.bounds = ResourceBounds()
         self.digests: ImageDigests = NO_DIGESTS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
+        self.in_season: InSeason = frozenset()
         self.taken_back: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}
 

@@ -17,7 +17,7 @@ from nemutator_controller.following.records import (
 from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
-from nemutator_controller.policies.snapshot import Policies, snapshot_of
+from nemutator_controller.policies.snapshot import InSeason, Policies, snapshot_of
 
 Json = dict[str, Any]
 
@@ -140,6 +140,7 @@ class MemoryRules:
         self.policies: Policies | None = None
         self._tokens: tuple[str, KnownTokens | None] = ("", None)
         self.written: dict[str, float] = {}
+        self.in_season: InSeason = frozenset()
         self.say(**specs)
 
     def say(self, **specs: Json) -> None:

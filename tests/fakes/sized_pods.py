@@ -146,12 +146,16 @@ class MemorySizings:
 
     def __init__(self, **specs: Json) -> None:
         self.policies = [sizing_of(name, specs[name]) for name in sorted(specs)]
+        self.seasonal: frozenset[str] = frozenset()
 
     def sound(self) -> Sequence[SoundSizing] | None:
         return self.policies
 
     def faulty(self) -> Mapping[str, str]:
         return {}
+
+    def in_season(self) -> frozenset[str]:
+        return self.seasonal
 
 
 class MemoryAdvice:

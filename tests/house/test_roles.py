@@ -35,6 +35,8 @@ MAY: dict[str, dict[str, frozenset[str]]] = {
         "mutationpolicies/status.nemutator.io": frozenset({"patch"}),
         "sizingpolicies.nemutator.io": READ,
         "sizingpolicies/status.nemutator.io": frozenset({"patch"}),
+        "seasonpolicies.nemutator.io": READ,
+        "seasonpolicies/status.nemutator.io": frozenset({"patch"}),
         "events": frozenset({"create", "patch"}),
         "tokenreviews.authentication.k8s.io": frozenset({"create"}),
         "/.well-known/openid-configuration": frozenset({"get"}),

@@ -52,8 +52,10 @@ RESULT = Key("result", "the result: granted, denied or failed; for a pod, patche
 SECRET_NAME = Key("secret", "the name that a pod gives to a secret; never its value")
 SEQ = Key("seq", "number of a record within its epoch")
 SNAPSHOT = Key(
-    "snapshot", "what admission has fetched from the brain: advice, tombstones, tokens or images"
+    "snapshot",
+    "what admission has fetched from the brain: advice, tombstones, tokens, images or seasons",
 )
+POLICY = Key("policy", "name of a policy")
 STATE = Key("state", "the state: one of a few fixed words, the same as in the metric")
 STATUS = Key("status", "HTTP status of the response")
 STREAM = Key("stream", "which records are sent to the brain: reports, grants, decisions or windows")

@@ -48,6 +48,11 @@ SKIP_MUTATION = Word(
     "annotation of a pod: verbs that leave it alone, separated by spaces or commas; with `patch`,"
     " changes are computed and logged, and not applied",
 )
+IN_FORCE = Word(
+    f"{DOMAIN}/in-force",
+    "in the journal, whether a policy is in force by its season; it is not written to the policy, whose condition"
+    " InForce says it",
+)
 STANDS_FOR = Word(
     f"{DOMAIN}/stands-for",
     "annotation of a manifest, without a cluster: what runs of it, as `[NAMESPACE/]KIND/NAME` with the kind"

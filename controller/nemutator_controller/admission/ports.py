@@ -8,7 +8,7 @@ from nemutator_controller.mutations.image_commands import ImageCommands
 from nemutator_controller.mutations.image_digests import ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
-from nemutator_controller.policies.snapshot import Policies
+from nemutator_controller.policies.snapshot import InSeason, Policies
 
 
 class KnownCluster(Protocol):
@@ -17,6 +17,11 @@ class KnownCluster(Protocol):
     @property
     def policies(self) -> Policies | None:
         """None: no list of them has come yet, so nobody knows which there are."""
+        ...
+
+    @property
+    def in_season(self) -> InSeason:
+        """The names of policies whose seasons it is."""
         ...
 
     @property

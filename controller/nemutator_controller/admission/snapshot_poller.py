@@ -25,6 +25,9 @@ TOMBSTONES_S = 2.0
 TOKENS_S = 2.0
 """What was written into the token store counts for the next pod, after some seconds."""
 
+SEASONS_S = 2.0
+"""A switch counts for the next pod, after some seconds."""
+
 IMAGES_S = 2.0
 """A pod may wait for it."""
 

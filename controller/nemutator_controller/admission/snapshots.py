@@ -10,6 +10,7 @@ from nemutator_common.admission_snapshots import (
     ImageSnapshot,
     ReadImage,
     RecommendedContainer,
+    SeasonSnapshot,
     TombstoneSnapshot,
 )
 
@@ -29,6 +30,7 @@ from nemutator_controller.mutations.image_commands import (
     NoImageCommand,
 )
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
+from nemutator_controller.policies.snapshot import InSeason
 
 T = TypeVar("T")
 
@@ -145,6 +147,11 @@ def tombstones_from(document: bytes) -> Tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
         found.setdefault(workload, set()).add(stone.path)
     return {workload: frozenset(paths) for workload, paths in found.items()}
+
+
+def in_season_from(document: bytes) -> InSeason:
+    """From the document at `SEASONS_PATH`."""
+    return frozenset(decoded(document, SeasonSnapshot, "seasons").in_season)
 
 
 def decoded(document: bytes | msgspec.Raw, shape: type[T], what: str) -> T:

@@ -57,7 +57,7 @@ class TemplateHandler:
         policies = self.cluster.policies
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
-        policies = policies.at(self.process.clock.now())
+        policies = policies.at(self.process.clock.now(), self.cluster.in_season)
         if not policies.for_templates:
             return "unchanged", UNCHANGED
         try:

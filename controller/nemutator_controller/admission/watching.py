@@ -15,7 +15,12 @@ from nemutator_common.process import Process
 
 from nemutator_controller.admission.image_asking import WantedImages
 from nemutator_controller.admission.snapshot_slices import Slices, advisor_slices, token_slices
-from nemutator_controller.admission.snapshots import Tombstones, images_from, tombstones_from
+from nemutator_controller.admission.snapshots import (
+    Tombstones,
+    images_from,
+    in_season_from,
+    tombstones_from,
+)
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, RuntimeClass
@@ -27,7 +32,13 @@ from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest,
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
 from nemutator_controller.policies.objects import PolicyObject
-from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
+from nemutator_controller.policies.snapshot import (
+    NO_POLICIES,
+    NO_SEASON,
+    InSeason,
+    Policies,
+    snapshot_of,
+)
 
 T = TypeVar("T")
 
@@ -57,6 +68,7 @@ class WatchedCluster:
     digests: ImageDigests = field(default=NO_DIGESTS_YET, init=False)
     wanted_images: WantedImages = field(init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
+    in_season: InSeason = field(default=NO_SEASON, init=False)
     policies: Policies | None = field(default=None, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
     _logged: dict[str, str] = field(default_factory=dict, init=False)
@@ -98,6 +110,10 @@ class WatchedCluster:
     async def take_images(self, document: bytes) -> None:
         """The same for what images start, and which digests their tags name."""
         self.images, self.digests = images_from(document, self.wanted_images)
+
+    async def take_seasons(self, document: bytes) -> None:
+        """The same for the policies whose seasons it is."""
+        self.in_season = in_season_from(document)
 
     async def _whole(self, slices: Slices[T]) -> T:
         """What *slices* make, with others' turns between them."""

@@ -135,7 +135,7 @@ class WebhookHandler:
         policies = self.cluster.policies
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
-        policies = policies.at(self.process.clock.now())
+        policies = policies.at(self.process.clock.now(), self.cluster.in_season)
         self.stamps.hear(self.process.clock.monotonic())
         lookups = Lookups(self.cluster)
         situation = self._situation(subject, request.user, lookups, opted_in=opted_in)

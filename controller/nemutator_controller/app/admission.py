@@ -8,6 +8,7 @@ from pathlib import Path
 from nemutator_common.admission_snapshots import (
     ADVICE_PATH,
     IMAGES_PATH,
+    SEASONS_PATH,
     TOKENS_PATH,
     TOMBSTONES_PATH,
 )
@@ -28,6 +29,7 @@ from nemutator_controller.admission.siblings import Siblings
 from nemutator_controller.admission.snapshot_poller import (
     ADVICE_S,
     IMAGES_S,
+    SEASONS_S,
     TOKENS_S,
     TOMBSTONES_S,
     SnapshotPoller,
@@ -79,6 +81,9 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             tokens = SnapshotPoller(
                 "tokens", TOKENS_PATH, get, cluster.take_tokens, TOKENS_S, process
             )
+            seasons = SnapshotPoller(
+                "seasons", SEASONS_PATH, get, cluster.take_seasons, SEASONS_S, process
+            )
             asked = AskedImages(cluster.wanted_images, ImageQuestionsOverHttp(brain).ask, get)
             images = SnapshotPoller(
                 "images", IMAGES_PATH, asked.get, cluster.take_images, IMAGES_S, process
@@ -104,6 +109,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "poll tombstones": tombstones.run,
                 "poll tokens": tokens.run,
                 "poll images": images.run,
+                "poll seasons": seasons.run,
                 **cluster.tasks(),
                 **bounds.tasks(),
                 "http local": local.run,

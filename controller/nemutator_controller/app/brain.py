@@ -27,6 +27,7 @@ from nemutator_controller.app.nodes import nodes_part, report_pace
 from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
+from nemutator_controller.app.seasons import brain_seasons, seasons_part
 from nemutator_controller.app.sizing import LeakingMemory, LocalAdvice, advice_knobs, sizing_part
 from nemutator_controller.app.streams import streams_part
 from nemutator_controller.app.tokens import token_reading, tokens_part
@@ -91,6 +92,9 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     pace, current = report_pace(context, nodes), CurrentUse(most_nodes=context.settings.most_nodes)
     learner = UsageHistoryLearner(usage, context.process)
     flows = KeptFlows()
+    seasons = brain_seasons(context)
+    if evictions is not None:
+        evictions.held = seasons.holds_evictions
     replicas = admission_replicas(context)
     parts = [
         nodes_part(
@@ -98,7 +102,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             nodes,
             usages,
             pace,
-            [learner],
+            [learner, *seasons.consumers],
             watchers=[current],
             beside=[history],
             flows=flows,
@@ -113,11 +117,12 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         evictions_part(context, evictions),
         rolling_part(context),
         journal_part(
-            context, tokens, replicas, LocalAdvice(usages, LeakingMemory(findings), clock)
+            context, tokens, replicas, LocalAdvice(usages, LeakingMemory(findings), clock), seasons
         ),
         tokens_part(tokens),
-        following_part(context, tokens, evictions),
-        updating_part(context, usages, findings, replicas),
+        following_part(context, tokens, evictions, seasons.in_season("MutationPolicy")),
+        updating_part(context, usages, findings, replicas, seasons),
+        seasons_part(context, seasons, usages),
         windows_part(context),
         images_part(context),
     ]

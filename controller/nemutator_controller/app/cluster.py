@@ -51,6 +51,7 @@ from nemutator_controller.kube.workload_objects import WatchedWorkload
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.rule_writing import TemplateRuleWriter
+from nemutator_controller.policies.season_objects import SEASON_POLICIES
 from nemutator_controller.policies.status_writer import PolicyStatusWriter
 from nemutator_controller.registration.installation import WEBHOOKS, KubeInstallation
 from nemutator_controller.registration.leaf_files import LeafFiles
@@ -148,8 +149,11 @@ class Cluster:
         self.sizing_policies = Informer(
             SIZING_POLICIES, transport=transport, process=process, may_be_absent=True
         )
+        self.season_policies = Informer(
+            SEASON_POLICIES, transport=transport, process=process, may_be_absent=True
+        )
         self.namespaces = Informer(NAMESPACES, transport=transport, process=process)
-        self._statuses = PolicyStatusWriter(self.policies, self.writer, process=process)
+        self.statuses = PolicyStatusWriter(self.policies, self.writer, process=process)
         self._template_rules = TemplateRuleWriter(
             self.policies, self.reader, self.writer, WEBHOOKS, process
         )
@@ -174,8 +178,8 @@ class Cluster:
             "events": self.announcer.run,
             "watch policies": self.policies.run,
             "watch namespaces": self.namespaces.run,
-            "follow policies": self._statuses.follow,
-            "policies' statuses": self._statuses.write,
+            "follow policies": self.statuses.follow,
+            "policies' statuses": self.statuses.write,
             "follow policies of templates": self._template_rules.follow,
             "check template rules": self._template_rules.check,
             "template rules": self._template_rules.write,

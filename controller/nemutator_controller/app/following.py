@@ -1,7 +1,7 @@
 """Following, put together, with what it asks of the cluster."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,19 +24,29 @@ from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import NotSyncedError
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.known_tokens import KnownTokens
-from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
+from nemutator_controller.policies.snapshot import (
+    NO_POLICIES,
+    NO_SEASON,
+    InSeason,
+    Policies,
+    snapshot_of,
+)
 from nemutator_controller.tokens.reading import TokenReading
 
 WRITER = "brain"
 
 
 def following_part(
-    context: BrainContext, tokens: TokenReading | None, queue: EvictionQueue | None
+    context: BrainContext,
+    tokens: TokenReading | None,
+    queue: EvictionQueue | None,
+    seasonal: Callable[[], InSeason] = lambda: NO_SEASON,
 ) -> Part:
+    """*seasonal*: the names of policies whose seasons it is."""
     if context.cluster is None or queue is None:
         return Part(routes=MissedPodsApi({}).routes())
     evictions = QueuedMissedPods(queue, context.cluster.evictable, context.process)
-    rules = ClusterRules(context.cluster, tokens)
+    rules = ClusterRules(context.cluster, tokens, seasonal)
     missed: dict[str, MissedPod] = {}
     follow = partial(_follow, context, context.cluster, rules)
     notice = partial(_notice, context, context.cluster, rules, evictions, missed)
@@ -82,6 +92,7 @@ class ClusterRules:
 
     cluster: Cluster
     reading: TokenReading | None
+    seasonal: Callable[[], InSeason]
     _specs: Mapping[str, Any] | None = field(default=None, init=False)
     _policies: Policies | None = field(default=None, init=False)
 
@@ -96,6 +107,10 @@ class ClusterRules:
         if self._policies is None or specs != self._specs:
             self._specs, self._policies = specs, snapshot_of(specs, self._policies or NO_POLICIES)
         return self._policies
+
+    @property
+    def in_season(self) -> InSeason:
+        return self.seasonal()
 
     @property
     def tokens(self) -> tuple[str, KnownTokens | None]:

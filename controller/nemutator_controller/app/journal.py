@@ -7,6 +7,7 @@ from nemutator_common import names
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
+from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sizing import LocalAdvice
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -36,6 +37,7 @@ def journal_part(
     tokens: TokenReading | None,
     replicas: AdmissionReplicas,
     advice: LocalAdvice,
+    seasons: BrainSeasons,
 ) -> Part:
     """Without a cluster the objects are manifests in the data directory."""
     settings, cluster = context.settings, context.cluster
@@ -48,7 +50,7 @@ def journal_part(
     revisions = cluster.policy_revisions if cluster else partial(policy_revisions, files)
     rolling_back = RollingBack(
         store,
-        objects,
+        seasons.beside(objects),
         replicas=replicas,
         fresh=fresh_id,
         process=context.process,
@@ -71,6 +73,7 @@ def journal_part(
             advisor_of=advice.of,
             tokens=lambda: None if tokens is None else tokens.known,
             process=context.process,
+            in_season=seasons.in_season("MutationPolicy"),
         )
         routes += ManifestsApi(applying).routes()
     return Part(

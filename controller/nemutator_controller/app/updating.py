@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.following import BrainJournal
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sized_pods import ClusterSizedPods
 from nemutator_controller.app.sizing import LeakingMemory
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -40,13 +41,17 @@ MOST_POLICIES = 1_000
 
 
 def updating_part(
-    context: BrainContext, usages: Usages, findings: Findings, replicas: AdmissionReplicas
+    context: BrainContext,
+    usages: Usages,
+    findings: Findings,
+    replicas: AdmissionReplicas,
+    seasons: BrainSeasons,
 ) -> Part:
     cluster, process = context.cluster, context.process
     if cluster is None:
         return Part(routes=SizingApi(dict, dict).routes())
     informer = cluster.sizing_policies
-    policies = WatchedSizings(informer)
+    policies = WatchedSizings(informer, seasons.in_season("SizingPolicy"))
     resizes = RunningResizes(
         ClusterSizedPods(cluster),
         policies,
@@ -57,9 +62,15 @@ def updating_part(
         fresh=lambda: uuid.uuid4().hex,
         per_minute=context.settings.resizes_per_minute,
         own_namespace=context.settings.namespace,
+        held=seasons.holds_resizes,
     )
     statuses = SizingStatuses(
-        informer, cluster.writer, lambda: resizes.progress, policies.faulty, process
+        informer,
+        cluster.writer,
+        lambda: resizes.progress,
+        policies.faulty,
+        process,
+        seasons.forces("SizingPolicy"),
     )
     return Part(
         routes=SizingApi(lambda: resizes.progress, policies.faulty).routes(),
@@ -86,6 +97,7 @@ class WatchedSizings:
     """The `KnownSizings` of a cluster."""
 
     informer: Informer[SizingPolicyObject]
+    in_season: Callable[[], frozenset[str]]
     _specs: Mapping[str, Any] | None = field(default=None, init=False)
     _sound: Sequence[SoundSizing] = field(default=(), init=False)
     _faulty: Mapping[str, str] = field(default_factory=dict, init=False)

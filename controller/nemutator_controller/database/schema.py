@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Tab
 
 from nemutator_controller.database.columns import Number, Words
 
-HEAD = "0012"
+HEAD = "0013"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -337,4 +337,25 @@ published = Table(
     Column("name", Words, primary_key=True),
     Column("at", Float, nullable=False),
     Column("packed", LargeBinary, nullable=False),
+)
+
+season_days = Table(
+    "season_days",
+    metadata,
+    # What a workload used on one day, slot by slot: seasons are found in them.
+    Column("namespace", Words, primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("day_s", Float, primary_key=True),
+    Column("day", Number, primary_key=True, autoincrement=False),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+season_switches = Table(
+    "season_switches",
+    metadata,
+    # Which policies are in force by their season, and since when.
+    Column("kind", Words, primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("document", LargeBinary, nullable=False),
 )

@@ -7,7 +7,7 @@ again goes on where the one before it ended.
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
@@ -42,6 +42,7 @@ MOST_OPEN = 20_000
 LOOKED_AT = 100
 """Pods of one workload of which one may be of a node that has spent its budget."""
 
+HELD = "the SeasonPolicy {} holds evictions back"
 BY_THEN = "its request has ended before its turn came"
 
 
@@ -63,6 +64,8 @@ class EvictionQueue:
     pace: EvictionPace
     process: Process
     _: KW_ONLY
+    held: Callable[[], str] = lambda: ""
+    """The SeasonPolicy that holds all evictions back now; empty: none does."""
     _requests: dict[str, EvictionRequest] = field(default_factory=dict, init=False)
     _open: dict[tuple[str, str], RequestedEviction] = field(default_factory=dict, init=False)
     """By request and uid, in the order in which they were asked for."""
@@ -162,6 +165,11 @@ class EvictionQueue:
         there: dict[str, EvictablePod],
     ) -> None:
         """Evict one pod of a workload, if it is one's turn."""
+        if brain := self.held():
+            why = HELD.format(brain)
+            if waiting[0].why != why:
+                await self._settle(waiting[:1], "queued", why)
+            return
         now = self.process.clock.monotonic()
         workload = waiting[0].pod.workload
         backoff = None if workload is None else self._backoffs.get(workload)

@@ -101,7 +101,8 @@ class LiveMetadata:
             return
         live = await self._live(known)
         # Out of its times a policy says nothing, and what it has written goes.
-        policies, (tag, _) = known.at(self.process.clock.now()), self.rules.tokens
+        policies = known.at(self.process.clock.now(), self.rules.in_season)
+        tag, _ = self.rules.tokens
         if (policies, tag) != self._rules:
             # A look that is under way goes to its end: rules that keep changing hold up nothing.
             self._is_outdated = True

@@ -34,7 +34,7 @@ from nemutator_controller.following.records import (
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.plans import Situation
-from nemutator_controller.policies.snapshot import Policies
+from nemutator_controller.policies.snapshot import NO_SEASON, Policies
 
 log = logging.getLogger(__name__)
 
@@ -180,9 +180,10 @@ class MissedPods:
         made_at = moment_of(one.created)
         if made_at is None:
             return ()
+        # Which season it was then is not known: what a policy of seasons would have done is not missed.
         return [
             each
-            for each in policies.at(made_at).for_pods_of(one.subject.namespace)
+            for each in policies.at(made_at, NO_SEASON).for_pods_of(one.subject.namespace)
             if self._since[each.name][1] + SETTLED_S <= made_at
         ]
 

@@ -9,7 +9,7 @@ from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.following.records import FollowedObject
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.known_tokens import KnownTokens
-from nemutator_controller.policies.snapshot import Policies
+from nemutator_controller.policies.snapshot import InSeason, Policies
 
 
 class FollowedObjects(Protocol):
@@ -50,6 +50,11 @@ class FollowedRules(Protocol):
     @property
     def policies(self) -> Policies | None:
         """None while they are not known."""
+        ...
+
+    @property
+    def in_season(self) -> InSeason:
+        """The names of policies whose seasons it is."""
         ...
 
     @property

@@ -29,7 +29,7 @@ from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import merged, stamp_of, stamping, written
 from nemutator_controller.policies.model import KIND
 from nemutator_controller.policies.plans import NO_ADVICE, MutationPlan, Situation, plan
-from nemutator_controller.policies.snapshot import Policies, snapshot_of
+from nemutator_controller.policies.snapshot import NO_SEASON, InSeason, Policies, snapshot_of
 
 WRITER = "brain"
 
@@ -45,6 +45,10 @@ def _no_tokens() -> None:
     return None
 
 
+def _no_season() -> InSeason:
+    return NO_SEASON
+
+
 @dataclass(frozen=True, slots=True)
 class Applying:
     store: JournalStore
@@ -56,6 +60,8 @@ class Applying:
     """For a manifest."""
     tokens: Callable[[], KnownTokens | None] = _no_tokens
     """Those of now; None: there is no token store."""
+    in_season: Callable[[], InSeason] = _no_season
+    """The names of policies whose seasons it is."""
 
     async def apply(self, document: object) -> Applied:
         """Raises `ManifestError`, and the errors of `Manifests` and `JournalStore`: after them nothing
@@ -112,7 +118,7 @@ class Applying:
     async def _policies(self) -> Policies:
         stored = await self.manifests.all(KIND)
         specs = {live.subject.name: live.document.get("spec") for live in stored}
-        return snapshot_of(specs).at(self.process.clock.now())
+        return snapshot_of(specs).at(self.process.clock.now(), self.in_season())
 
     async def _taken_back(self, subject: Subject) -> frozenset[str]:
         """The paths of the object that somebody has taken back from policies as they are now."""

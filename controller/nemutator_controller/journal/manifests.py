@@ -9,6 +9,11 @@ import msgspec
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import KIND, PolicyError, policy_from_document
+from nemutator_controller.policies.season_policies import (
+    SEASON_API_VERSION,
+    SEASON_KIND,
+    season_policy_of,
+)
 
 DEFAULT_NAMESPACE = "default"
 LONGEST_NAME = 253
@@ -35,7 +40,7 @@ class Manifest:
 
     @property
     def is_policy(self) -> bool:
-        return self.subject.kind == KIND
+        return self.subject.kind in (KIND, SEASON_KIND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +90,14 @@ def manifest_of(document: object) -> Manifest:
         except PolicyError as error:
             raise ManifestError(error.faults) from error
         return Manifest(_subject(document, namespace="", name=policy.name), document)
+    if kind == SEASON_KIND:
+        return _brain(document)
     metadata = document.get("metadata")
     faults = []
     if not isinstance(document.get("apiVersion"), str):
         faults.append("apiVersion: expected one like v1 or apps/v1")
     if not isinstance(kind, str) or kind not in TEMPLATES:
-        faults.append(f"kind: expected {KIND} or one of {', '.join(TEMPLATES)}")
+        faults.append(f"kind: expected {KIND}, {SEASON_KIND} or one of {', '.join(TEMPLATES)}")
     if not isinstance(metadata, dict):
         metadata = {}
         faults.append("metadata: expected an object with a name")
@@ -104,6 +111,20 @@ def manifest_of(document: object) -> Manifest:
     if faults:
         raise ManifestError(tuple(faults))
     return Manifest(_subject(document, namespace=str(namespace), name=str(name)), document)
+
+
+def _brain(document: Mapping[str, Any]) -> Manifest:
+    if document.get("apiVersion") != SEASON_API_VERSION:
+        raise ManifestError((f"apiVersion: expected {SEASON_API_VERSION}",))
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
+        raise ManifestError((f"metadata.name: expected 1 to {LONGEST_NAME} characters",))
+    try:
+        season_policy_of(name, document.get("spec"))
+    except PolicyError as error:
+        raise ManifestError(error.faults) from error
+    return Manifest(_subject(document, namespace="", name=name), document)
 
 
 def _is_deep(value: object, levels: int) -> bool:

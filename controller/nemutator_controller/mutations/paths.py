@@ -110,9 +110,12 @@ class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 Step = FieldStep | KeyStep | ItemStep
 
+SWITCHED = ("MutationPolicy", "SizingPolicy", "SeasonPolicy")
+"""Kinds of policies whose switches the journal keeps, as changes of their metadata."""
+
 _ROOTS: Mapping[str, tuple[tuple[Step, ...], tuple[Step, ...]]] = {
     kind: (tuple(map(FieldStep, template)), tuple(map(FieldStep, (*template, "spec"))))
-    for kind, template in TEMPLATES.items()
+    for kind, template in (*TEMPLATES.items(), *((kind, ()) for kind in SWITCHED))
 }
 """By kind, the steps to the metadata of its pod, and those to its spec."""
 

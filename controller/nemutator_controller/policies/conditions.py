@@ -1,7 +1,9 @@
-"""The condition of a policy that `kubectl get` shows: whether it is followed, and if not, why."""
+"""The conditions of a policy that `kubectl get` shows: whether it is followed, and if not, why."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from nemutator_controller.policies.objects import READY, PolicyCondition, PolicyObject
 from nemutator_controller.policies.snapshot import snapshot_of
@@ -10,17 +12,57 @@ LONGEST = 4096
 """Characters of a message: a screen or two."""
 
 
+IN_FORCE = "InForce"
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonForce:
+    """Whether it is the season of a policy whose `when` names some."""
+
+    in_force: bool
+    why: str
+
+
+Forces = Mapping[str, SeasonForce]
+"""By the policy's name."""
+
+NO_FORCES: Forces = MappingProxyType({})
+
+
 def due(
-    policies: Iterable[PolicyObject], *, now: float
-) -> list[tuple[PolicyObject, PolicyCondition]]:
-    """The policies whose status is out of date, each with the condition that it should have."""
+    policies: Iterable[PolicyObject], *, now: float, forces: Forces = NO_FORCES
+) -> list[tuple[PolicyObject, tuple[PolicyCondition, ...]]]:
+    """The policies whose status is out of date, each with the conditions that it should have."""
     all_ = {policy.metadata.name: policy for policy in policies}
     faulty = snapshot_of({name: policy.spec for name, policy in all_.items()}).faulty
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    found = [
-        (policy, _condition(policy, faulty.get(name), moment)) for name, policy in all_.items()
-    ]
-    return [(policy, wanted) for policy, wanted in found if policy.ready != wanted]
+    found = []
+    for name, policy in all_.items():
+        wanted = [_condition(policy, faulty.get(name), moment)]
+        if (force := forces.get(name)) is not None:
+            before = next((one for one in policy.status.conditions if one.type == IN_FORCE), None)
+            wanted.append(force_condition(force, before, policy.metadata.generation, moment))
+        said = {one.type: one for one in policy.status.conditions}
+        if {one.type: one for one in wanted} != {
+            type_: one for type_, one in said.items() if type_ in (READY, IN_FORCE)
+        }:
+            found.append((policy, tuple(wanted)))
+    return found
+
+
+def force_condition(
+    force: SeasonForce, before: PolicyCondition | None, generation: int, moment: str
+) -> PolicyCondition:
+    status = "True" if force.in_force else "False"
+    since = before.last_transition_time if before and before.status == status else ""
+    return PolicyCondition(
+        type=IN_FORCE,
+        status=status,
+        reason="InSeason" if force.in_force else "OutOfSeason",
+        message=force.why[:LONGEST],
+        observed_generation=generation,
+        last_transition_time=since or moment,
+    )
 
 
 def _condition(policy: PolicyObject, fault: str | None, moment: str) -> PolicyCondition:

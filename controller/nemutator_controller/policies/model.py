@@ -19,7 +19,7 @@ from nemutator_controller.mutations.texts import Key, is_label
 from nemutator_controller.policies import field_conditions
 from nemutator_controller.policies.explanations import explained
 from nemutator_controller.policies.field_conditions import FieldCondition, Holds, compiled
-from nemutator_controller.policies.time_windows import When
+from nemutator_controller.policies.time_windows import When, when_faults
 from nemutator_controller.policies.verbs import Action, PolicyMutation, actions_of, faults_of
 
 GROUP = names.DOMAIN
@@ -210,5 +210,6 @@ def _faults(spec: Spec) -> Iterator[str]:
         yield "spec.applyTo: a pod has no selectors: expected template"
     if spec.apply_to == "live" and match.users:
         yield "spec.match.users: nobody knows who has created a pod that runs: not with applyTo: live"
+    yield from (f"spec.when{fault}" for fault in when_faults(spec.when))
     for index, mutation in enumerate(spec.mutations):
         yield from (f"spec.mutations[{index}]{fault}" for fault in faults_of(mutation))

@@ -27,8 +27,10 @@ MEANINGS: Mapping[str, str] = {
     "Spec.match": "Which pods: all that is given must fit; empty: every pod.",
     "Spec.applyTo": "pod, the default: new pods. template: the pod's template in new and changed workloads."
     " live: new pods, and labels and annotations of pods that run.",
-    "Spec.when": "At which times it is followed; always, if this is absent.",
+    "Spec.when": "At which times and in which seasons it is followed; always, if this is absent.",
     "When.windows": "In UTC; one of them is enough.",
+    "When.season": "Seasons in which it is followed; one of them is enough.",
+    "When.of": "The workload whose season counts; that of the cluster, if this is absent.",
     "TimeWindow.days": "Those on which it begins; every day, if none is named.",
     "TimeWindow.from": "A time like 22:00.",
     "TimeWindow.to": "On the next day when it is not after the beginning.",

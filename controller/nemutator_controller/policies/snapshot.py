@@ -15,6 +15,11 @@ MOST = 1_000
 
 FOLLOWED_STILL = " (its last good form is followed)"
 
+InSeason = frozenset[str]
+"""Names of policies whose seasons it is."""
+
+NO_SEASON: InSeason = frozenset()
+
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -28,8 +33,10 @@ class Policies:
     for_templates: tuple[Policy, ...] = field(init=False)
     _for_pods_of: PoliciesByNamespace = field(init=False, repr=False, compare=False)
     _timed: bool = field(init=False, repr=False, compare=False)
-    _at: dict[int, "Policies"] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """By minute, which is as fine as times are: that of the last request alone."""
+    _at: dict[tuple[int, InSeason], "Policies"] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """By minute, which is as fine as times are, and by seasons: that of the last request alone."""
 
     def __post_init__(self) -> None:
         for name, words in (("for_pods", ("pod", "live")), ("for_templates", ("template",))):
@@ -43,17 +50,21 @@ class Policies:
         """Those for pods that do not exclude *namespace* by its name."""
         return self._for_pods_of.of(namespace)
 
-    def at(self, now: float) -> "Policies":
-        """Those that are followed at that time."""
+    def at(self, now: float, in_season: InSeason) -> "Policies":
+        """Those that are followed at that time, where *in_season* are the names of those whose season it is."""
         if not self._timed:
             return self
-        minute = int(now // 60)
-        found = self._at.get(minute)
+        moment = int(now // 60), in_season
+        found = self._at.get(moment)
         if found is None:
-            timed = ((policy, policy.spec.when) for policy in self.sound)
-            due = (policy for policy, when in timed if when is None or holds(when, now))
+            due = (
+                policy
+                for policy in self.sound
+                if (when := policy.spec.when) is None
+                or holds(when, now, in_season=policy.name in in_season)
+            )
             self._at.clear()
-            found = self._at[minute] = Policies(tuple(due), self.faulty)
+            found = self._at[moment] = Policies(tuple(due), self.faulty)
             object.__setattr__(found, "_timed", False)
         return found
 

@@ -5,6 +5,7 @@ A status is written only when it changes.
 
 import asyncio
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -17,7 +18,7 @@ from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoun
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.kube.writing import OnlyIf, Writer
-from nemutator_controller.policies.conditions import due
+from nemutator_controller.policies.conditions import NO_FORCES, Forces, due
 from nemutator_controller.policies.objects import MUTATION_POLICIES, PolicyCondition, PolicyObject
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ class PolicyStatusWriter:
     informer: Informer[PolicyObject]
     writer: Writer
     process: Process
+    forces: Callable[[], Forces] = lambda: NO_FORCES
+    """Of the policies whose `when` names seasons."""
     _policies: dict[str, PolicyObject] = field(default_factory=dict, init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
@@ -49,6 +52,10 @@ class PolicyStatusWriter:
                 elif change.before is not None:
                     self._policies.pop(change.before.metadata.name, None)
                 self._changed.set()
+
+    def wake(self) -> None:
+        """Something else has changed that statuses say."""
+        self._changed.set()
 
     async def write(self) -> None:
         failures = 0
@@ -65,14 +72,15 @@ class PolicyStatusWriter:
     async def _write(self) -> bool:
         """Write what is due; False when some of it could not be written."""
         done = True
-        for policy, condition in due(self._policies.values(), now=self.process.clock.now()):
+        now, forces = self.process.clock.now(), self.forces()
+        for policy, conditions in due(self._policies.values(), now=now, forces=forces):
             name = policy.metadata.name
             try:
                 body = await self.writer.apply(
                     MUTATION_POLICIES,
                     "",
                     name,
-                    {"status": {"conditions": [msgspec.to_builtins(condition)]}},
+                    {"status": {"conditions": [msgspec.to_builtins(one) for one in conditions]}},
                     only_if=OnlyIf(uid=policy.metadata.uid),
                     subresource="status",
                     force=True,
@@ -86,14 +94,14 @@ class PolicyStatusWriter:
                 log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
             else:
                 self.process.meter.count(names.POLICY_STATUSES, result="written")
-                self._note(msgspec.json.decode(body, type=PolicyObject), condition)
+                self._note(msgspec.json.decode(body, type=PolicyObject), conditions)
         return done
 
-    def _note(self, written: PolicyObject, condition: PolicyCondition) -> None:
+    def _note(self, written: PolicyObject, conditions: Sequence[PolicyCondition]) -> None:
         """Note a status that was written, so that it is not written again before the watch shows it."""
         name = written.metadata.name
         known = self._policies.get(name)
         if known is None or known.metadata.generation != written.metadata.generation:
             return
-        if written.ready == condition:
+        if tuple(written.status.conditions) == tuple(conditions):
             self._policies[name] = written

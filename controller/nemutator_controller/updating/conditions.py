@@ -3,6 +3,12 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from nemutator_controller.policies.conditions import (
+    IN_FORCE,
+    NO_FORCES,
+    Forces,
+    force_condition,
+)
 from nemutator_controller.policies.objects import READY, PolicyCondition
 from nemutator_controller.updating.objects import SizingPolicyObject
 from nemutator_controller.updating.progress import PolicyProgress
@@ -19,6 +25,7 @@ def due_conditions(
     faulty: Mapping[str, str],
     *,
     now: float,
+    forces: Forces = NO_FORCES,
 ) -> list[tuple[SizingPolicyObject, Conditions]]:
     """The policies whose status is out of date, each with the conditions that it should have."""
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -26,6 +33,10 @@ def due_conditions(
     for policy in policies:
         name = policy.metadata.name
         wanted = _conditions(policy, progress.get(name), faulty.get(name), moment)
+        if (force := forces.get(name)) is not None:
+            said = next((one for one in policy.status.conditions if one.type == IN_FORCE), None)
+            generation = policy.metadata.generation
+            wanted = (*wanted, force_condition(force, said, generation, moment))
         if {each.type: each for each in policy.status.conditions} != {
             each.type: each for each in wanted
         }:

@@ -14,7 +14,7 @@ from nemutator_controller.updating.model import KIND, PLURAL, SizingSpec
 
 _AMOUNT: Schema = {"pattern": QUANTITY.pattern, "maxLength": min(quantities.LONGEST, 64)}
 
-_LABELS = ("LabelSelector", "Expression", "When", "TimeWindow")
+_LABELS = ("LabelSelector", "Expression", "When", "TimeWindow", "SeasonOf")
 """Structs of MutationPolicy that are part of this, with what is said of them there."""
 
 _MEANINGS = {
@@ -26,7 +26,7 @@ _MEANINGS = {
     "SizingSpec.coolDownSeconds": "Between two changes of one pod.",
     "SizingSpec.changesPerMinute": "Pods of all workloads together.",
     "SizingSpec.podsAtOnce": "Of one workload, whose change kubelet has not made yet.",
-    "SizingSpec.when": "At which times pods are changed; always, if this is absent.",
+    "SizingSpec.when": "At which times and in which seasons pods are changed; always, if this is absent.",
     "SizedWorkloads.namespaces": "Globs on names of namespaces, like team-*.",
     "SizedWorkloads.excludedNamespaces": "Globs; a namespace that one of them names is left alone.",
     "SizedWorkloads.names": "Globs on the name of the workload that makes the pod.",

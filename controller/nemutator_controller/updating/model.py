@@ -16,7 +16,7 @@ from nemutator_controller.mutations import pod_selectors
 from nemutator_controller.mutations.pod_selectors import LabelSelector
 from nemutator_controller.policies.explanations import explained
 from nemutator_controller.policies.model import Globs, PolicyError, selector_of
-from nemutator_controller.policies.time_windows import When
+from nemutator_controller.policies.time_windows import When, when_faults
 
 GROUP = names.DOMAIN
 VERSION = "v1alpha1"
@@ -123,6 +123,7 @@ def sizing_of(name: str, spec: Any) -> SoundSizing:
 def _faults(spec: SizingSpec) -> Iterator[str]:
     for fault in pod_selectors.faults(spec.match.pod_selector):
         yield f"spec.match.podSelector.{fault}"
+    yield from (f"spec.when{fault}" for fault in when_faults(spec.when))
     for word, resource in (("cpu", spec.resources.cpu), ("memory", spec.resources.memory)):
         amounts: list[Quantity] = []
         for field, text in (("min", resource.min), ("max", resource.max)):

@@ -61,6 +61,10 @@ class KnownSizings(Protocol):
         """What is wrong, by name."""
         ...
 
+    def in_season(self) -> frozenset[str]:
+        """The names of those whose seasons it is."""
+        ...
+
 
 class GivenAdvice(Protocol):
     async def now(self) -> Mapping[SizedWorkload, Mapping[str, ContainerAdvice]]:

@@ -58,6 +58,7 @@ REFUSED_FIRST_S, REFUSED_LONGEST_S = 300.0, 6 * 3_600.0
 """A pod whose change was refused is tried again after so long, each time after twice as long."""
 
 UNPROVEN = "no replica of admission was heard of lately: nothing is changed until one is"
+HELD = "the SeasonPolicy {} holds resizes back"
 NO_ROOM = "its annotation has no room for a further change"
 
 Due = tuple[SizedPod, SoundSizing, ResizeInPlace]
@@ -84,6 +85,8 @@ class RunningResizes:
     per_minute: float
     """Changes of all policies together."""
     own_namespace: str = ""
+    held: Callable[[], str] = lambda: ""
+    """The SeasonPolicy that holds all changes back now; empty: none does."""
     progress: Mapping[str, PolicyProgress] = field(default_factory=dict, init=False)
     """By policy, of the last look."""
     _room: float = field(default=0.0, init=False)
@@ -134,6 +137,8 @@ class RunningResizes:
                 done.note(pod, *state_of(found))
             elif not alive:
                 done.note(pod, "waits", UNPROVEN)
+            elif brain := self.held():
+                done.note(pod, "waits", HELD.format(brain))
             elif why := self._later(pod, policy, busy):
                 done.note(pod, "waits", why)
             else:
@@ -168,10 +173,12 @@ class RunningResizes:
             state, why = state_of(decision)
             if isinstance(decision, ResizeInPlace):
                 when = policy.spec.when
-                if when is None or holds(when, now):
+                in_season = policy.name in self.policies.in_season()
+                if when is None or holds(when, now, in_season=in_season):
                     due.append((pod, policy, decision))
                     continue
-                state, why = "waits", "it is not the policy's time"
+                is_time = in_season or not when.season
+                state, why = "waits", f"it is not the policy's {'time' if is_time else 'season'}"
             elif state == "left" and why.startswith(DIFFERENT.partition("{}")[0]):
                 self._tell(pod, why, "foreign")
             progress[policy.name].note(pod, state, why)

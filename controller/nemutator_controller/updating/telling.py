@@ -12,6 +12,7 @@ from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.policies.conditions import NO_FORCES, Forces
 from nemutator_controller.updating.conditions import due_conditions
 from nemutator_controller.updating.objects import SIZING_POLICIES, SizingPolicyObject
 from nemutator_controller.updating.progress import PolicyProgress
@@ -28,6 +29,7 @@ class SizingStatuses:
     progress: Callable[[], Mapping[str, PolicyProgress]]
     faulty: Callable[[], Mapping[str, str]]
     process: Process
+    forces: Callable[[], Forces] = lambda: NO_FORCES
 
     async def run(self) -> None:
         while True:
@@ -41,7 +43,10 @@ class SizingStatuses:
         except NotSyncedError:
             return
         now = self.process.clock.now()
-        for policy, conditions in due_conditions(policies, self.progress(), self.faulty(), now=now):
+        due = due_conditions(
+            policies, self.progress(), self.faulty(), now=now, forces=self.forces()
+        )
+        for policy, conditions in due:
             name = policy.metadata.name
             try:
                 await self.writer.apply(

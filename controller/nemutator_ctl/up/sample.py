@@ -71,6 +71,26 @@ MANIFEST: dict[str, Any] = {
 }
 """Nothing runs it: without a cluster, manifests are what policies change."""
 
+BRAINS: list[dict[str, Any]] = [
+    {
+        "apiVersion": f"{names.DOMAIN}/v1alpha1",
+        "kind": "SeasonPolicy",
+        "metadata": {"name": name},
+        "spec": {"when": {"season": seasons}, "advice": advice},
+    }
+    for name, seasons, advice in (
+        (
+            "sample-busy",
+            ["pre-peak", "peak", "surprise"],
+            {"cpuPercentile": 99, "memoryBufferPercent": 40},
+        ),
+        ("sample-quiet", ["off-peak"], {"cpuPercentile": 90}),
+    )
+]
+"""Where a day is so short that somebody sees seasons come and go."""
+
+DAYS_UNTIL_KNOWN = 4
+
 WORKLOAD = f"{MANIFEST['kind']}/{MANIFEST['metadata']['name']}"
 FILE = Path("Deployment", MANIFEST["metadata"]["namespace"], f"{MANIFEST['metadata']['name']}.json")
 """Where the brain keeps that manifest, below the data directory's objects."""
@@ -83,6 +103,8 @@ class PutUp:
     secret: str
     mutation: str | None
     """Id of a mutation that can be rolled back; None when there is none (any more)."""
+    day_s: float | None = None
+    """Of a compressed day, in which seasons come and go; None: it is one of 24 hours."""
 
 
 class SampleApi(Protocol):
@@ -167,12 +189,13 @@ class Sample:
         return None
 
 
-def absent(there: Collection[ShownObject]) -> list[dict[str, Any]]:
+def absent(there: Collection[ShownObject], *, seasonal: bool = False) -> list[dict[str, Any]]:
     """What is not among the objects that are *there* already, in the order to put it up.
 
     What is there may be a person's own by now, and we leave it alone whatever is in it.
     """
-    return [one for one in (POLICY, MANIFEST) if _name_of(one) not in there]
+    brains = BRAINS if seasonal else []
+    return [one for one in (POLICY, MANIFEST, *brains) if _name_of(one) not in there]
 
 
 def _name_of(document: dict[str, Any]) -> ShownObject:
@@ -199,6 +222,14 @@ def to_try(there: PutUp, typed: Typed, *, objects: Path) -> str:
             f"                 while the policy `{POLICY['metadata']['name']}` is in mode Apply:",
             f"                 {typed.command('tombstones')} {forget}",
             f"                 {typed.command('apply')} {shlex.quote(str(objects / FILE))}",
+        ]
+    if there.day_s is not None:
+        known = DAYS_UNTIL_KNOWN * there.day_s / 60
+        lines += [
+            f"    seasons      {typed.command('seasons')}",
+            f"                 a day takes {there.day_s / 60:g} minutes here, and the sample is busy in its second half;",
+            f"                 after {known:g} minutes the machine's seasons are known, and the brains `sample-busy` and",
+            "                 `sample-quiet` take turns: Seasons on the page",
         ]
     return _block("Try", lines)
 

@@ -17,6 +17,7 @@ from nemutator_ctl.up.sample import PutUp
 SECRETS = "/v1/store/secrets"
 OBJECTS = "/api/v1/objects"
 MUTATIONS = "/api/v1/mutations"
+SEASONS = "/api/v1/seasons"
 
 MOST_TRIED = 20
 """Mutations, newest first: somebody who has made more of them needs no example."""
@@ -45,6 +46,17 @@ class MutationState:
     id: str
     mode: str
     state: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonDayLength:
+    day_s: float
+    compressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarOfSeasons:
+    calendar: SeasonDayLength
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +101,20 @@ class LocalSampleApi:
             value = {"value": sample.VALUE}
             self._credentials.put(f"{SECRETS}/{sample.SECRET}", value)
         there = understood(self._brain.get(OBJECTS), Listing[ShownObject], "objects").items
-        for document in sample.absent(there):
+        day_s = self._compressed_day()
+        for document in sample.absent(there, seasonal=day_s is not None):
             self._brain.post(OBJECTS, document)
-        return PutUp(secret=sample.SECRET, mutation=self._to_roll_back())
+        return PutUp(secret=sample.SECRET, mutation=self._to_roll_back(), day_s=day_s)
+
+    def _compressed_day(self) -> float | None:
+        """None: a day has 24 hours here, or nobody finds seasons."""
+        try:
+            shown = understood(self._brain.get(SEASONS), CalendarOfSeasons, "seasons")
+        except OperatorError as error:
+            if error.code is ExitCode.FAILED:
+                return None
+            raise
+        return shown.calendar.day_s if shown.calendar.compressed else None
 
     def _to_roll_back(self) -> str | None:
         """Id of the newest mutation of which a rollback would undo something."""

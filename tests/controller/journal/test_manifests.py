@@ -48,7 +48,10 @@ def test_a_policy_has_no_namespace() -> None:
     [
         (None, ["the document: expected an object"]),
         ({}, ["apiVersion: ", "kind: ", "metadata: ", "metadata.name: ", "spec: "]),
-        ({**deployment(), "kind": "Gadget"}, ["kind: expected MutationPolicy or one of Pod"]),
+        (
+            {**deployment(), "kind": "Gadget"},
+            ["kind: expected MutationPolicy, SeasonPolicy or one of Pod"],
+        ),
         ({**deployment(), "kind": ["Pod"]}, ["kind: expected"]),
         ({**deployment(), "metadata": {"name": "x" * 254}}, ["metadata.name: expected 1 to 253"]),
         ({**deployment(), "metadata": {"name": "x", "namespace": 3}}, ["metadata.namespace: "]),

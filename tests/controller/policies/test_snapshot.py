@@ -3,7 +3,7 @@
 from typing import Any
 
 from nemutator_controller.mutations.texts import Texts
-from nemutator_controller.policies.snapshot import FOLLOWED_STILL, MOST, snapshot_of
+from nemutator_controller.policies.snapshot import FOLLOWED_STILL, MOST, NO_SEASON, snapshot_of
 
 GOOD = {"mutations": [{"labels": {"set": {"a": "b"}}}]}
 
@@ -41,13 +41,40 @@ def test_of_one_that_becomes_faulty_the_last_good_form_is_followed() -> None:
 def test_those_of_another_time_are_not_followed() -> None:
     window = {"from": "22:00", "to": "06:00"}
     policies = snapshot_of({"a": GOOD, "b": GOOD | {"when": {"windows": [window]}}})
-    assert [each.name for each in policies.at(12 * 3600).for_pods] == ["a"]
-    assert [each.name for each in policies.at(23 * 3600).for_pods] == ["a", "b"]
+    assert [each.name for each in policies.at(12 * 3600, NO_SEASON).for_pods] == ["a"]
+    assert [each.name for each in policies.at(23 * 3600, NO_SEASON).for_pods] == ["a", "b"]
     always = snapshot_of({"a": GOOD})
-    assert always.at(0) is always
+    assert always.at(0, NO_SEASON) is always
 
 
 def test_there_is_an_end_to_them() -> None:
     policies = snapshot_of({f"{number:05}": GOOD for number in range(MOST + 1)})
     assert len(policies.sound) == MOST
     assert policies.faulty == {f"{MOST:05}": f"more than {MOST} policies: merge some"}
+
+
+def test_a_policy_of_seasons_is_followed_in_them_alone() -> None:
+    office = {"windows": [{"from": "09:00", "to": "17:00"}]}
+    policies = snapshot_of(
+        {
+            "busy": {"when": {"season": ["peak"]}, **GOOD},
+            "busy-office": {"when": {"season": ["peak"], **office}, **GOOD},
+        }
+    )
+
+    def followed(hour: int, *names: str) -> list[str]:
+        return [each.name for each in policies.at(hour * 3600, frozenset(names)).for_pods]
+
+    assert followed(12) == []
+    assert followed(12, "busy", "busy-office") == ["busy", "busy-office"]
+    assert followed(20, "busy", "busy-office") == ["busy"]
+
+
+def test_a_time_that_names_nothing_is_a_fault() -> None:
+    of = {"namespace": "shop", "kind": "Deployment", "name": "web"}
+    windows = [{"from": "09:00", "to": "17:00"}]
+    policies = snapshot_of(
+        {"a": {"when": {}, **GOOD}, "b": {"when": {"windows": windows, "of": of}, **GOOD}}
+    )
+    assert policies.faulty["a"].startswith("spec.when: name at least one of windows and season")
+    assert policies.faulty["b"].startswith("spec.when.of: a workload's season")

@@ -37,18 +37,20 @@ OFFICE = {"from": "09:00", "to": "17:30"}
     ],
 )
 def test_a_window_has_its_days_and_its_end(window: object, moment: str, within: bool) -> None:
-    assert holds(when(window), at(moment)) is within
+    assert holds(when(window), at(moment), in_season=False) is within
 
 
 def test_one_window_is_enough() -> None:
-    assert holds(when(OFFICE, NIGHT), at("2026-11-27T23:00"))
-    assert not holds(when(OFFICE, NIGHT), at("2026-11-26T23:00"))
+    assert holds(when(OFFICE, NIGHT), at("2026-11-27T23:00"), in_season=False)
+    assert not holds(when(OFFICE, NIGHT), at("2026-11-26T23:00"), in_season=False)
 
 
 def test_days_are_called_as_they_are() -> None:
     for day, name in enumerate(DAYS):
         moment = at(f"2026-11-{23 + day}T12:00")
-        assert [each for each in DAYS if holds(when(OFFICE | {"days": [each]}), moment)] == [name]
+        assert [
+            each for each in DAYS if holds(when(OFFICE | {"days": [each]}), moment, in_season=False)
+        ] == [name]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nemutator_common import declarations
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.policies.model import policy_from_document
+from nemutator_controller.policies.season_policies import season_policy_of
 from nemutator_ctl.edits import ShownObject
 from nemutator_ctl.up import sample
 from nemutator_ctl.up.child import Child
@@ -181,6 +182,7 @@ def test_only_what_is_not_there_is_put_up() -> None:
     assert sample.absent([SHOP]) == [sample.POLICY]
     assert sample.absent([POLICY]) == [sample.MANIFEST]
     assert sample.absent([SHOP, POLICY]) == []
+    assert sample.absent([SHOP, POLICY], seasonal=True) == sample.BRAINS
 
 
 def test_what_only_shares_a_name_is_something_else() -> None:
@@ -230,3 +232,13 @@ def test_what_is_missing_is_told_with_its_remedy() -> None:
 @given(st.text())
 def test_what_others_say_cannot_draw_on_the_terminal(problem: str) -> None:
     assert sample.not_shown(problem).replace("\n", "").isprintable()
+
+
+def test_where_a_day_is_short_seasons_are_told() -> None:
+    there = PutUp(secret="greeting", mutation="m1", day_s=120.0)
+    said = sample.to_try(there, TYPED, objects=OBJECTS)
+    assert "a day takes 2 minutes here" in said
+    assert "after 8 minutes the machine's seasons are known" in said
+    assert "seasons" not in TO_TRY
+    for brain in sample.BRAINS:
+        assert season_policy_of(brain["metadata"]["name"], brain["spec"]).spec.when.season

@@ -169,7 +169,7 @@ def uninstall(cluster: Cluster) -> None:
         ours = cluster.kubectl("get", kind, "--output=name").splitlines()
         cluster.kubectl("delete", *(name for name in ours if "/nemutator-" in name))
     cluster.kubectl("delete", "csidriver", "agent.nemutator.io")
-    for plural in ("mutationpolicies", "sizingpolicies"):
+    for plural in ("mutationpolicies", "sizingpolicies", "seasonpolicies"):
         crd = f"customresourcedefinition/{plural}.nemutator.io"
         cluster.kubectl("delete", crd, "--timeout=30s", within_s=40)
 

@@ -6,6 +6,7 @@ import { ago, cell, lines, place } from "./cells.js";
 import { UNKNOWN, bytes, cores, counted, runtime, span, visible } from "./format.js";
 import { drawing } from "./history.js";
 import { capacity, clusters, flows, workloads } from "./inventory.js";
+import { seasons } from "./seasons.js";
 
 /** What was done, with what, and which version of it; what Vault lends has none. */
 const done = ({ operation, secret, version }) =>
@@ -283,12 +284,12 @@ const grants = {
   }),
 };
 
-export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, "missed-pods": missed, advice, ageing, leases, grants };
+export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, "missed-pods": missed, advice, seasons, ageing, leases, grants };
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {
   const seen = new Map();
-  return document.items.map((item) => {
+  return (list.items?.(document) ?? document.items).map((item) => {
     const row = list.row(item, now);
     const times = seen.get(row.key) ?? 0;
     seen.set(row.key, times + 1);

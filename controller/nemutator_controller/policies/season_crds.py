@@ -1,0 +1,55 @@
+"""The CustomResourceDefinition of SeasonPolicy, made from the typed model and what it cannot express."""
+
+from nemutator_controller.policies.crds import (
+    MUTATION_WORDS,
+    SchemaWords,
+    column,
+    definition_of,
+    schema_of,
+)
+from nemutator_controller.policies.schema_rules import Schema
+from nemutator_controller.policies.season_policies import SEASON_KIND, SEASON_PLURAL, SeasonSpec
+
+_WHEN = ("When", "TimeWindow", "SeasonOf")
+"""Structs of MutationPolicy that are part of this, with what is said of them there."""
+
+_MEANINGS = {
+    "SeasonSpec.when": "The seasons in which this brain is in force, and whose they are.",
+    "SeasonSpec.advice": "How advice is made meanwhile, for all workloads.",
+    "SeasonSpec.resizes": "Hold: no pod is resized meanwhile. Allow is the default.",
+    "SeasonSpec.evictions": "Hold: evictions that were asked for wait meanwhile. Allow is the default.",
+    "SeasonAdvice.cpuPercentile": "Of CPU use, what is requested; as the settings say, if this is absent.",
+    "SeasonAdvice.memoryBufferPercent": "Above the largest peak; as the settings say, if this is absent.",
+}
+
+WORDS = SchemaWords(
+    meanings={
+        **{k: v for k, v in MUTATION_WORDS.meanings.items() if k.startswith(_WHEN)},
+        **_MEANINGS,
+    },
+    bounds={k: v for k, v in MUTATION_WORDS.bounds.items() if k.startswith(_WHEN)},
+    defaults={},
+    rules={
+        "SeasonSpec": (
+            ("has(self.when.season) && self.when.season.size() > 0", "name at least one season"),
+        )
+    },
+)
+
+
+def season_definition() -> Schema:
+    """The whole object, as it is applied to a cluster."""
+    made = definition_of(
+        SEASON_KIND,
+        SEASON_PLURAL,
+        schema_of(SeasonSpec, WORDS),
+        meaning="A brain: how nemutator behaves in a season; each switch is logged and can be undone.",
+        columns=[
+            column("InForce", "string", '.status.conditions[?(@.type=="InForce")].status'),
+            column("Why", "string", '.status.conditions[?(@.type=="InForce")].message'),
+        ],
+    )
+    (version,) = made["spec"]["versions"]
+    # It has no mode.
+    version["additionalPrinterColumns"] = version["additionalPrinterColumns"][1:]
+    return made

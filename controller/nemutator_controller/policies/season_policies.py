@@ -1,0 +1,94 @@
+"""SeasonPolicy, the custom resource: a named brain, which is how the parts of nemutator behave in a season.
+
+The typed model is the one source: the CustomResourceDefinition is made from it (`season_crds.py`). Policies are
+checked here again, because the API server may have stored one before it had this schema.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from nemutator_controller.policies.explanations import explained
+from nemutator_controller.policies.model import GROUP, VERSION, PolicyError
+from nemutator_controller.policies.time_windows import When, when_faults
+
+SEASON_KIND = "SeasonPolicy"
+SEASON_PLURAL = "seasonpolicies"
+SEASON_API_VERSION = f"{GROUP}/{VERSION}"
+
+Permitted = Literal["Allow", "Hold"]
+
+
+class _Strict(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+):
+    """A misspelt field is an error, because ignoring it would silently do less than was asked."""
+
+
+class SeasonAdvice(_Strict, frozen=True):
+    """How advice is made, for all workloads; what is absent stays as the settings say."""
+
+    cpu_percentile: Annotated[int, msgspec.Meta(ge=50, le=100)] | None = None
+    memory_buffer_percent: Annotated[int, msgspec.Meta(ge=0, le=500)] | None = None
+
+
+class SeasonSpec(_Strict, frozen=True):
+    when: When
+    advice: SeasonAdvice = SeasonAdvice()
+    resizes: Permitted = "Allow"
+    """Hold: no pod is resized, whatever SizingPolicies say."""
+    evictions: Permitted = "Allow"
+    """Hold: evictions that were asked for wait, and may expire."""
+
+
+class SoundBrain(msgspec.Struct, frozen=True, kw_only=True):
+    """A SeasonPolicy without faults."""
+
+    name: str
+    spec: SeasonSpec
+
+
+class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
+    """What all brains that are in force come to."""
+
+    cpu_percentile: float | None = None
+    memory_buffer: float | None = None
+    holds_resizes: str = ""
+    """The name of a brain that does; empty: none."""
+    holds_evictions: str = ""
+
+
+def season_policy_of(name: str, spec: Any) -> SoundBrain:
+    """The policy *name* with the decoded *spec*, or a `PolicyError` that names every fault."""
+    try:
+        typed = msgspec.convert(spec, SeasonSpec)
+    except msgspec.ValidationError as error:
+        fault = explained(str(error), spec, SeasonSpec, root="spec")
+        raise PolicyError((f"{fault}; see kubectl explain {SEASON_PLURAL}.spec"[:512],)) from error
+    except RecursionError as error:
+        raise PolicyError(("spec: nested too deeply",)) from error
+    if faults := tuple(_faults(typed)):
+        raise PolicyError(faults)
+    return SoundBrain(name=name, spec=typed)
+
+
+def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Behaviour:
+    """Of several that say the same, the first by name counts; and whoever holds something back wins."""
+    chosen = sorted((one for one in brains if one.name in in_force), key=lambda one: one.name)
+    percentiles = (one.spec.advice.cpu_percentile for one in chosen)
+    buffers = (one.spec.advice.memory_buffer_percent for one in chosen)
+    return Behaviour(
+        cpu_percentile=next((float(one) for one in percentiles if one is not None), None),
+        memory_buffer=next((float(one) for one in buffers if one is not None), None),
+        holds_resizes=next((one.name for one in chosen if one.spec.resizes == "Hold"), ""),
+        holds_evictions=next((one.name for one in chosen if one.spec.evictions == "Hold"), ""),
+    )
+
+
+def _faults(spec: SeasonSpec) -> Iterator[str]:
+    yield from (f"spec.when{fault}" for fault in when_faults(spec.when))
+    if not spec.when.season:
+        yield "spec.when.season: name at least one: a brain is that of a season"
+    if spec.when.windows:
+        yield "spec.when.windows: a brain follows its season alone"

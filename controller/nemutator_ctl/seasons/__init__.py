@@ -1,0 +1,1 @@
+"""`nemutator seasons`: when workloads are busy, and what is in force then."""

@@ -1,0 +1,70 @@
+"""Brains are checked with their reasons, and several in force come to one behaviour."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.policies.model import PolicyError
+from nemutator_controller.policies.season_policies import (
+    Behaviour,
+    behaviour_of,
+    season_policy_of,
+)
+
+PEAK = {"season": ["peak"]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        (None, "spec: "),
+        ({}, "spec: "),
+        ({"when": {}}, "spec.when: name at least one"),
+        ({"when": {"season": ["busy"]}}, "spec.when.season"),
+        (
+            {"when": {"season": ["peak"], "windows": [{"from": "01:00", "to": "02:00"}]}},
+            "spec.when.windows: a brain follows its season alone",
+        ),
+        ({"when": PEAK, "advice": {"cpuPercentile": 10}}, "spec.advice.cpuPercentile"),
+        ({"when": PEAK, "evict": "Hold"}, "spec"),
+    ],
+)
+def test_each_fault_is_named(spec: Any, fault: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        season_policy_of("p", spec)
+    assert caught.value.faults[0].startswith(fault)
+
+
+def test_of_several_the_first_by_name_counts_and_whoever_holds_back_wins() -> None:
+    brains = [
+        season_policy_of("b", {"when": PEAK, "advice": {"cpuPercentile": 99}, "resizes": "Hold"}),
+        season_policy_of("a", {"when": PEAK, "advice": {"cpuPercentile": 97}}),
+        season_policy_of("c", {"when": PEAK, "evictions": "Hold"}),
+    ]
+
+    assert behaviour_of(brains, frozenset({"a", "b"})) == Behaviour(
+        cpu_percentile=97.0, holds_resizes="b"
+    )
+    assert behaviour_of(brains, frozenset({"c"})).holds_evictions == "c"
+    assert behaviour_of(brains, frozenset()) == Behaviour()
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["when", "season", "advice", "x"]), inner, max_size=3)
+        ),
+        max_leaves=9,
+    )
+)
+def test_whatever_is_applied_is_a_policy_or_a_fault(spec: Any) -> None:
+    faults: tuple[str, ...] = ()
+    seasons: tuple[str, ...] = ()
+    try:
+        seasons = season_policy_of("p", spec).spec.when.season
+    except PolicyError as error:
+        faults = error.faults
+    assert bool(seasons) != bool(faults)

@@ -1,0 +1,72 @@
+"""What reports say is added to the days of its workload; what is absurd is counted."""
+
+import numpy as np
+from nemutator_common import names
+from nemutator_controller.ingest.series_owners import SeriesOwners
+from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.seasons.calendars import SeasonCalendar
+from nemutator_controller.seasons.day_book import CLUSTER, DayBook
+from nemutator_controller.seasons.learning import OwnedScope, SeasonLearner
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+BEGIN = 20_000 * 86_400.0
+
+
+def owner(node: str, series: Series) -> OwnedScope | None:
+    if series.path == "unknown":
+        return None
+    return ("shop", "Deployment", series.path), series.path != "inner"
+
+
+def learned(
+    *points: tuple[str, float, float, float], most: int = 10
+) -> tuple[DayBook, MemoryMeter]:
+    """Series, begin and end after `BEGIN`, and cores."""
+    book, meter = DayBook(SeasonCalendar(lambda _: 0.0), most), MemoryMeter()
+    process = fake_process(clock=ManualClock(BEGIN + 300), meter=meter)
+    learner = SeasonLearner(book, SeriesOwners(owner, most_nodes=9), process)
+    paths = list(dict.fromkeys(one[0] for one in points))
+    learner.learn(
+        "n1",
+        UsagePoints(
+            series=[Series(path, None, None, None) for path in paths],
+            of=np.array([paths.index(one[0]) for one in points], dtype=np.int32),
+            from_at=BEGIN + np.array([one[1] for one in points]),
+            to_at=BEGIN + np.array([one[2] for one in points]),
+            columns={"cpu_cores": np.array([one[3] for one in points])},
+        ),
+        BEGIN + 300,
+    )
+    return book, meter
+
+
+def test_workloads_and_their_sum_are_kept() -> None:
+    quarters = [(name, at, at + 15.0, 1.0) for at in range(0, 300, 15) for name in ("web", "inner")]
+    book, _ = learned(*quarters)
+    *_, slot = book.close(now=BEGIN + 390, late_s=90)
+
+    assert slot.use[book.numbers["shop", "Deployment", "web"]] == 1.0
+    assert slot.use[book.numbers["shop", "Deployment", "inner"]] == 1.0
+    # What lies within another group counts there already.
+    assert slot.use[book.numbers[CLUSTER]] == 1.0
+
+
+def test_what_is_absurd_late_or_has_no_room_is_counted() -> None:
+    _, meter = learned(
+        ("web", 0, 15, -1.0),
+        ("web", 15, 15, 1.0),
+        ("web", 0, 9_000, 1.0),
+        ("web", 0, 15, float("inf")),
+        ("web", 0, 15, float("nan")),
+        ("web", -90_000, -89_985, 1.0),
+        ("unknown", 0, 15, 1.0),
+        ("second", 0, 15, 1.0),
+        most=1,
+    )
+
+    assert meter.value(names.SEASON_POINTS_DROPPED, reason="absurd") == 4
+    assert meter.value(names.SEASON_POINTS_DROPPED, reason="late") == 1
+    assert meter.value(names.SEASON_POINTS_DROPPED, reason="no_room") == 1

@@ -1,0 +1,140 @@
+"""A season switches policies and back, on a real control plane: by the day that a brain has learned before.
+
+A day takes two minutes here. The brain finds what it has saved of eight of them, as after a restart: busy in the second
+half of each. Nobody reports meanwhile, so what follows is the forecast.
+"""
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from nemutator_common.admission_snapshots import SEASONS_PATH
+from nemutator_controller.seasons.day_book import CLUSTER, SavedDay
+from nemutator_controller.seasons.sql import SqlSeasonDays
+
+from scripts.crds import FOLDER
+from tests.e2e.testbed.in_cluster.installation import Installation, installed, nemutator
+from tests.fakes.databases import opened
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.namespaces import new_namespace
+from tests.testbed.running.waiting import until
+
+DAY_S = 120.0
+SLOTS = 8
+LEARNED = 8
+SWITCHED_WITHIN_S = 300
+API = {"apiVersion": "nemutator.io/v1alpha1"}
+BUSY = {"season": ["pre-peak", "peak"]}
+
+
+def learned() -> list[SavedDay]:
+    today = int(time.time() // DAY_S)
+    use = np.where(np.arange(SLOTS) < SLOTS // 2, 1.0, 10.0).astype(np.float16)
+    return [SavedDay(CLUSTER, today - ago, use) for ago in range(1, LEARNED + 1)]
+
+
+@pytest.fixture(scope="module")
+def seasonal(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder = tmp_path_factory.mktemp("seasons")
+    (folder / "data").mkdir(mode=0o700)
+    with opened(folder / "data" / "nemutator.db") as database:
+        asyncio.run(SqlSeasonDays(database).save(learned(), day_s=DAY_S))
+    for plural in ("mutationpolicies", "seasonpolicies"):
+        cluster.kubectl("apply", "--server-side", "-f", str(FOLDER / f"{plural}.json"))
+        crd = f"customresourcedefinition/{plural}.nemutator.io"
+        cluster.kubectl("wait", "--for=condition=Established", crd, "--timeout=60s")
+    with (
+        new_namespace(cluster, "seasons") as name,
+        installed(cluster, name, folder, NEMUTATOR_BRAIN_SEASON_DAY_S=str(DAY_S)) as made,
+    ):
+        yield made
+    cluster.kubectl("delete", "mutationpolicy,seasonpolicy", "--all")
+
+
+def in_force(cluster: Cluster, kind: str, name: str) -> tuple[str, str]:
+    """The status of its condition, and why."""
+    found: dict[str, Any] = cluster.get(kind, name)
+    conditions = found.get("status", {}).get("conditions", [])
+    said = [each for each in conditions if each["type"] == "InForce"]
+    return (said[0]["status"], said[0]["message"]) if said else ("", "")
+
+
+@pytest.mark.timeout(900)  # four halves of a day, on a machine that may be busy
+def test_a_season_switches_policies_and_back_and_a_switch_is_taken_back(
+    seasonal: Installation, cluster: Cluster, tmp_path: Path
+) -> None:
+    brain = {"metadata": {"name": "busy-hours"}, "spec": {"when": BUSY, "resizes": "Hold"}}
+    mutations = [{"labels": {"set": {"spread": "yes"}}}]
+    policy = {
+        "metadata": {"name": "spread"},
+        "spec": {"when": BUSY, "mode": "Apply", "mutations": mutations},
+    }
+    cluster.apply(
+        {**API, "kind": "SeasonPolicy", **brain}, {**API, "kind": "MutationPolicy", **policy}
+    )
+
+    def both_are(status: str) -> None:
+        for kind, name in (("seasonpolicy", "busy-hours"), ("mutationpolicy", "spread")):
+            until(
+                lambda kind=kind, name=name: in_force(cluster, kind, name)[0] == status,  # type: ignore[misc]
+                f"{kind} {name} is in force: {status}",
+                within_s=SWITCHED_WITHIN_S,
+            )
+
+    both_are("True")
+    assert in_force(cluster, "seasonpolicy", "busy-hours")[1].startswith(
+        "the season of the cluster is p"
+    )
+    both_are("False")
+    both_are("True")
+
+    cluster.kubectl("create", "serviceaccount", "operator", f"-n={seasonal.namespace}")
+    cluster.kubectl(
+        "create", "clusterrolebinding", f"operator-{seasonal.namespace}",
+        f"--clusterrole=nemutator-operator-{seasonal.namespace}",
+        f"--serviceaccount={seasonal.namespace}:operator",
+    )  # fmt: skip
+    token = seasonal.token("operator", audience="")
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return nemutator(seasonal, token, tmp_path, *words)
+
+    shown = run("seasons")
+    assert shown.returncode == 0, shown
+    assert "A day here takes 120 s." in shown.stdout
+    assert "SeasonPolicy/busy-hours" in shown.stdout
+    seasonal.pod("admission-1", seasonal.nodes[0], "nemutator-admission")
+    admission = seasonal.token("nemutator-admission", pod="admission-1")
+    followed = seasonal.ask(seasonal.uplink, SEASONS_PATH, token=admission)
+    assert followed.json == {"in_season": ["spread"]}
+
+    page = seasonal.ask(
+        seasonal.console, "/api/v1/mutations?policy=busy-hours&limit=1", token=token
+    )
+    [newest] = page.json["items"]
+    assert newest["subject"]["kind"] == "SeasonPolicy"
+    back = seasonal.ask(
+        seasonal.console, f"/api/v1/mutations/{newest['id']}/rollback", token=token, body=b""
+    )
+    cluster.kubectl("delete", "clusterrolebinding", f"operator-{seasonal.namespace}")
+    assert (back.status, back.json["state"]) == (200, "reversed"), back
+    # The newest switch may have been that out of force: then it is in force again.
+    wanted = "False" if newest["edits"][0]["after"] == ["true"] else "True"
+    until(
+        lambda: (
+            in_force(cluster, "seasonpolicy", "busy-hours")
+            == (wanted, "its last switch was taken back")
+        ),
+        "it is held as it was before",
+        within_s=SWITCHED_WITHIN_S,
+    )
+    until(
+        lambda: "taken back" not in in_force(cluster, "seasonpolicy", "busy-hours")[1],
+        "its season frees it",
+        within_s=SWITCHED_WITHIN_S,
+    )
