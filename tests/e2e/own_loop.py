@@ -8,7 +8,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
+"""What it runs may be a whole installation of three hundred nodes, on a busy machine."""
 
 
 @contextmanager
