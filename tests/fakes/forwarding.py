@@ -70,16 +70,13 @@ class ForwardingCluster:
 @contextlib.asynccontextmanager
 async def forwarding(cluster: ForwardingCluster) -> AsyncIterator[ForwardingCluster]:
     """*cluster* with its two servers running."""
-    brain = web.Application()
-    brain.router.add_get("/{path:.*}", partial(_brain, cluster))
     server = web.Application()
     prefix = f"/api/v1/namespaces/{NAMESPACE}"
     server.router.add_get(f"{prefix}/configmaps/nemutator-ca", partial(_published, cluster))
     server.router.add_get(f"{prefix}/pods", partial(_pods, cluster))
     server.router.add_post(f"{prefix}/serviceaccounts/anna/token", partial(_token, cluster))
-    name = f"nemutator-brain.{NAMESPACE}.svc"
     async with contextlib.AsyncExitStack() as running:
-        behind = await running.enter_async_context(_served(brain, cluster.of_brain.server(name)))
+        behind = await running.enter_async_context(brain_alone(cluster, NAMESPACE))
         server.router.add_get(
             f"{prefix}/pods/nemutator-brain-0/portforward",
             partial(_forward, cluster, behind),
@@ -89,6 +86,16 @@ async def forwarding(cluster: ForwardingCluster) -> AsyncIterator[ForwardingClus
         )
         cluster.url = f"https://127.0.0.1:{port}"
         yield cluster
+
+
+@contextlib.asynccontextmanager
+async def brain_alone(cluster: ForwardingCluster, namespace: str) -> AsyncIterator[int]:
+    """The brain of *cluster*, installed in *namespace*: its port on loopback."""
+    brain = web.Application()
+    brain.router.add_get("/{path:.*}", partial(_brain, cluster))
+    name = f"nemutator-brain.{namespace}.svc"
+    async with _served(brain, cluster.of_brain.server(name)) as port:
+        yield port
 
 
 @contextlib.asynccontextmanager
