@@ -36,7 +36,8 @@ FOLDER = f"{names.POD_DIRECTORY}/secrets"
 ROTATIONS = 5
 
 WATCHES = f"""\
-import http.client, json, os, socket, time
+import http.client, json, os, signal, socket, time
+signal.signal(signal.SIGUSR1, lambda *_: os._exit(0))
 def asked(path):
     connection = http.client.HTTPConnection("agent", timeout=60)
     connection.sock = socket.socket(socket.AF_UNIX)
@@ -46,6 +47,7 @@ def asked(path):
     return connection.getresponse()
 def told(**what):
     print(json.dumps(what), flush=True)
+told(began=open("{FOLDER}/followed").read())
 after = ""
 while True:
     try:
@@ -61,7 +63,8 @@ while True:
         pass
     time.sleep(0.1)
 """
-"""Follows all changes, over whatever becomes of the agent, and reads again what it is told of."""
+"""Says with what it begins, follows all changes, over whatever becomes of the agent, and reads again what it is
+told of; SIGUSR1 ends it."""
 
 CHANGED = f"""\
 import os
@@ -112,9 +115,13 @@ def watcher(team: Team) -> str:
     return str(only(team.pods("watcher"))["metadata"]["name"])
 
 
-def heard(team: Team, watcher: str) -> list[dict[str, Any]]:
+def said(team: Team, watcher: str) -> list[dict[str, Any]]:
     lines = team.kubectl("logs", watcher, "--container=app").splitlines()
     return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def heard(team: Team, watcher: str) -> list[dict[str, Any]]:
+    return [one for one in said(team, watcher) if "line" in one]
 
 
 def in_file(team: Team, watcher: str) -> tuple[float, str]:
@@ -197,6 +204,29 @@ def test_what_changed_while_the_agent_was_away_is_there_when_it_is_back(
     team.installation.vault.call("POST", PATH, {"data": {"word": "afterwards"}})
     until(lambda: in_file(team, watcher)[1] == "afterwards", "and goes on", within_s=REACHED_S)
     assert only(team.pods("watcher"))["metadata"]["name"] == watcher
+
+
+def test_a_container_that_restarts_inside_its_pod_begins_with_the_newest(
+    team: Team, watcher: str
+) -> None:
+    team.installation.vault.call("POST", PATH, {"data": {"word": "before it restarts"}})
+    until(
+        lambda: in_file(team, watcher)[1] == "before it restarts",
+        "the file follows",
+        within_s=REACHED_S,
+    )
+    ends = "import os, signal; os.kill(1, signal.SIGUSR1)"
+    team.kubectl("exec", watcher, "--container=app", "--", "python", "-c", ends)
+
+    def restarts() -> int:
+        pod = only(team.pods("watcher"))
+        assert pod["metadata"]["name"] == watcher
+        found = {one["name"]: one["restartCount"] for one in pod["status"]["containerStatuses"]}
+        return int(found["app"])
+
+    until(lambda: restarts() == 1, "it is another container of the same pod", within_s=REACHED_S)
+    until(lambda: said(team, watcher), "it has begun", within_s=REACHED_S)
+    assert said(team, watcher)[0] == {"began": "before it restarts"}
 
 
 def test_an_image_that_starts_something_by_itself_has_its_variables(
