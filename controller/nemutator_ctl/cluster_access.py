@@ -6,6 +6,7 @@ API server. It is 126 MB, so it is an extra of the command line and in no image.
 
 import contextlib
 import logging
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ PORT = "console"
 AUTHORITY = "nemutator-ca"
 LEADS = str(names.LEADS)
 TOKEN_S = 600
+FORWARDS = "Kubernetes port forward proxy"
+"""How the package calls the thread that carries bytes."""
 
 
 class ForwardedSocket(Protocol):
@@ -84,6 +87,7 @@ class ClusterAccess:
         from kubernetes.stream import portforward
 
         websocket.setdefaulttimeout(CALL_S)
+        _mind_the_end_of_forwarding()
         name, port = self._brain()
         with self._told(f"forward port {port} of pod {name}"):
             way = portforward(
@@ -146,6 +150,21 @@ class ClusterAccess:
                 remedy="see whether kubectl reaches it with the same context",
                 code=ExitCode.UNREACHABLE,
             ) from error
+
+
+def _mind_the_end_of_forwarding() -> None:
+    """Its thread dies of a connection that we close before all of it is read: nobody has to know."""
+    before = threading.excepthook
+    if getattr(before, "is_ours", False):
+        return
+
+    def excepthook(failed: "threading.ExceptHookArgs") -> None:
+        forwards = failed.thread is not None and failed.thread.name.startswith(FORWARDS)
+        if not (forwards and issubclass(failed.exc_type, OSError)):
+            before(failed)
+
+    excepthook.is_ours = True  # type: ignore[attr-defined]
+    threading.excepthook = excepthook
 
 
 def _worth(pod: Any) -> tuple[bool, bool]:

@@ -43,6 +43,7 @@ async def test_who_a_kubeconfig_names_asks_the_brain(
     ran = await nemutator("--kubeconfig", kubeconfig, "mutations", "-n", "shop", "-o", "name")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == "m-1\nm-2\n"
+    assert ran.stderr == ""
     assert cluster.seen == [("/api/v1/mutations?limit=50&namespace=shop", f"Bearer {PERSON}")]
 
 
