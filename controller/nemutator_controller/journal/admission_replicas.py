@@ -25,7 +25,8 @@ MOST_PROCESSES = 16
 
 @dataclass(slots=True)
 class AdmissionReplicas:
-    """Knows replicas by their requests. A brain that has just started knows none yet, and waits."""
+    """Knows replicas by their requests. A brain that has just started knows none yet, and waits for the first as
+    long as that may pause between two tries."""
 
     process: Process
     expected: bool
@@ -62,7 +63,7 @@ class AdmissionReplicas:
     def _knows(self, buried_at: float) -> bool:
         now = self.process.clock.monotonic()
         self._forget(now)
-        if self.expected and not self._asked and now - self._began_at < PATIENCE_S:
+        if self.expected and not self._asked and now - self._began_at < LISTENS_S:
             return False
         return all(before > buried_at for before, _ in self._asked.values())
 

@@ -47,8 +47,24 @@ async def test_whom_a_new_brain_does_not_know_yet_it_waits_for() -> None:
 async def test_an_old_brain_that_nobody_asks_has_no_admission_to_wait_for() -> None:
     clock = ManualClock()
     audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
-    await clock.advance(PATIENCE_S)
+    await clock.advance(LISTENS_S)
     assert await answer_of(audience, clock)
+
+
+async def test_a_replica_that_tries_again_after_its_longest_pause_is_waited_for_too() -> None:
+    clock = ManualClock()
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
+    # It could not reach the brain at first, and each of its pauses was longer than the one before.
+    await clock.advance(PATIENCE_S + 4)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(audience.knows())
+        await clock.until_sleeping()
+        for _ in range(2):
+            assert not task.done()
+            await clock.advance(2)
+            audience.asked("a")
+        await clock.advance(1)
+        assert task.result()
 
 
 @pytest.mark.parametrize("asks", [0, 1])
