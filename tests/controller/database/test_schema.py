@@ -28,6 +28,7 @@ def test_the_tables_are_known_by_name() -> None:
         "claims",
         "cursors",
         "decisions",
+        "published",
         "season_days",
         "season_switches",
         "eviction_requests",
