@@ -193,6 +193,12 @@ class Summary:
     network_sent: float | None = None
     disk_read: float | None = None
     disk_written: float | None = None
+    run_delay: float | None = None
+    cpu_waiting: float | None = None
+    """This and what follows is PSI of the cgroup: the percentage of the last minute in which some task of
+    it waited for the CPU, for memory or for a disk."""
+    memory_waiting: float | None = None
+    disk_waiting: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,10 @@ POINT_COLUMNS = (
     "network_sent",
     "disk_read",
     "disk_written",
+    "run_delay",
+    "cpu_waiting",
+    "memory_waiting",
+    "disk_waiting",
 )
 """The fields of a `Summary` that are columns, under the same names."""
 

@@ -83,6 +83,16 @@ class BrainSettings(ServesMetrics):
         "Running pods per minute whose labels and annotations are changed by policies with `applyTo: live`.",
         check=between(1, 6_000),
     )
+    neighbour_labels: bool = setting(
+        True,
+        "Whether the worst victims and aggressors of the cluster bear their grades as labels, and the workloads"
+        " that they belong to.",
+    )
+    neighbour_share: float = setting(
+        0.5,
+        "How many of each bear labels, as a share of the number of nodes; at least three.",
+        check=between(0, 110),
+    )
     resizes_per_minute: float = setting(
         30.0,
         "Running pods per minute that are resized by SizingPolicies, all policies together.",

@@ -38,6 +38,10 @@ COMMANDS = {
     "explain": ("nemutator_ctl.explain.command", "say how the advice on a workload comes about"),
     "history": ("nemutator_ctl.history.command", "show what a workload used, and its usual week"),
     "replay": ("nemutator_ctl.replay.command", "try ways to size on use that was recorded"),
+    "neighbours": (
+        "nemutator_ctl.neighbours.command",
+        "say which pods suffer when which others are busy",
+    ),
     "ageing": ("nemutator_ctl.ageing.command", "say what grows with age, and in which line"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "report": ("nemutator_ctl.report.command", "pack what whoever helps must see, without secrets"),

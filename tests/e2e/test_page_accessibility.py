@@ -12,6 +12,7 @@ from tests.fakes.console_lists import (
     lease,
     missed,
     mutation,
+    neighbour,
     profile,
     profile_target,
 )
@@ -39,12 +40,25 @@ LISTS = {
         ),
         ageing(id="w4", verdict="cannot tell", rate="", readings=0, points=[], sites=[], stack=[]),
     ],
+    "/api/v1/neighbours": [
+        neighbour(),
+        neighbour(uid="u2", victim={"now": 1, "usual": 0, "worst": 2, "why": "word " * 60}),
+    ],
     "/api/v1/leases": [lease(), lease(role="other", state="lost")],
     "/api/v1/grants": [grant(), grant(result="denied", reason="Vault denies it")],
 }
 
 
-VIEWS = ["profiles", "mutations", "missed-pods", "advice", "ageing", "leases", "grants"]
+VIEWS = [
+    "profiles",
+    "mutations",
+    "missed-pods",
+    "advice",
+    "ageing",
+    "neighbours",
+    "leases",
+    "grants",
+]
 
 
 @pytest.fixture

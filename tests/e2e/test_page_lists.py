@@ -15,6 +15,7 @@ from tests.fakes.console_lists import (
     lease,
     missed,
     mutation,
+    neighbour,
     profile,
     profile_target,
 )
@@ -286,6 +287,26 @@ def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain:
     assert (cells.nth(4).locator(".line").get_attribute("d") or "").count("L") == 11
     expect(rows.nth(0).locator("a")).to_have_text(["what grew", "folded"])
     expect(rows.nth(1).locator("a")).to_have_count(0)
+
+
+def test_a_victim_is_shown_with_its_grades_and_the_one_that_it_suffers_from(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.lists["/api/v1/neighbours"] = [
+        neighbour(),
+        neighbour(
+            name=EVIL, uid="u2", victim={"now": None, "usual": None, "worst": None, "why": EVIL}
+        ),
+    ]
+    rows = shown(page, "neighbours")
+    cells = rows.nth(0).locator("td")
+    expect(cells.nth(0)).to_have_text("shop/api-0")
+    expect(cells.nth(0)).to_have_attribute("title", "Deployment api")
+    expect(cells.nth(2)).to_have_text("3 · 1 · — ★")
+    expect(cells.nth(3)).to_have_text("0 · 0 · 0")
+    expect(cells.nth(4)).to_contain_text("when jobs/batch-1 is busy")
+    expect(rows.nth(1).locator("td").nth(2)).to_have_text("— · — · —")
+    expect(rows.nth(1).locator("img")).to_have_count(0)
 
 
 def test_a_node_that_looks_at_nothing_for_now_is_named_with_the_remedy(

@@ -129,6 +129,28 @@ def ageing(**changed: Any) -> Json:
     }
 
 
+def neighbour(**changed: Any) -> Json:
+    return {
+        "namespace": "shop",
+        "kind": "Pod",
+        "name": "api-0",
+        "uid": "u1",
+        "node": "n1",
+        "ownerKind": "Deployment",
+        "owner": "api",
+        "containers": ["app"],
+        "victim": {
+            "now": 3,
+            "usual": 1,
+            "worst": None,
+            "why": "shop/api-0 waits for a CPU (45 %, else 2 %) when jobs/batch-1 is busy",
+            "top": True,
+        },
+        "aggressor": {"now": 0, "usual": 0, "worst": 0, "why": "", "top": False},
+        **changed,
+    }
+
+
 WHO: Json = {"node": "n1", "namespace": "shop", "pod": "api-0", "pod_uid": "u", "caller": ""}
 
 

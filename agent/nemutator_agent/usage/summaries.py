@@ -9,7 +9,7 @@ between two summaries of one group.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nemutator_common.wire import Summary
+from nemutator_common.wire import Pressure, Pressures, Summary
 from nemutator_common.wire_activity import Activity, NetworkRates
 
 from nemutator_agent.usage.group_names import is_sized, name_group
@@ -41,6 +41,7 @@ class _Span(NamedTuple):
     activity: Activity
     """The last that was known."""
     network: NetworkRates
+    pressures: Pressures
 
     @property
     def elapsed_s(self) -> float:
@@ -103,6 +104,7 @@ def _begun(what: Counted, counters: GroupCounters, snapshot: MachineSnapshot) ->
         activity.oom_kills,
         activity,
         network,
+        counters.pressures,
     )
 
 
@@ -134,6 +136,7 @@ def _continued(
         span.oom_kills_before,
         activity,
         network,
+        counters.pressures,
     )
 
 
@@ -159,7 +162,15 @@ def _of(what: Counted, span: _Span) -> Iterator[Summary]:
         network_sent=span.network.sent,
         disk_read=span.activity.disk_read,
         disk_written=span.activity.disk_written,
+        run_delay=span.activity.run_delay,
+        cpu_waiting=_waiting(span.pressures.cpu),
+        memory_waiting=_waiting(span.pressures.memory),
+        disk_waiting=_waiting(span.pressures.io),
     )
+
+
+def _waiting(pressure: Pressure | None) -> float | None:
+    return None if pressure is None else pressure.some_60s
 
 
 def _more(before: int | None, after: int | None) -> int | None:

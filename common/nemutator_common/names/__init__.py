@@ -10,4 +10,5 @@ from nemutator_common.names.all_names import *
 from nemutator_common.names.controller_metrics import *
 from nemutator_common.names.log_keys import *
 from nemutator_common.names.metrics import *
+from nemutator_common.names.placement_metrics import *
 from nemutator_common.names.words import *

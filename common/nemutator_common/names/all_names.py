@@ -2,7 +2,14 @@
 
 from typing import TypeVar
 
-from nemutator_common.names import agent_metrics, controller_metrics, log_keys, metrics, words
+from nemutator_common.names import (
+    agent_metrics,
+    controller_metrics,
+    log_keys,
+    metrics,
+    placement_metrics,
+    words,
+)
 from nemutator_common.names.log_keys import Key
 from nemutator_common.names.metrics import Metric
 from nemutator_common.names.words import Word
@@ -14,7 +21,14 @@ def declared(kind: type[Declared]) -> tuple[Declared, ...]:
     """All names of one *kind*, in the order of their file."""
     return tuple(
         value
-        for module in (words, log_keys, metrics, agent_metrics, controller_metrics)
+        for module in (
+            words,
+            log_keys,
+            metrics,
+            agent_metrics,
+            controller_metrics,
+            placement_metrics,
+        )
         for value in vars(module).values()
         if isinstance(value, kind)
     )

@@ -114,6 +114,36 @@ AGEING = Word(
     "annotation of a pod, written by the brain for as long as a program of its workload grows with age:"
     " the verdict, how fast, and in which line",
 )
+VICTIM_NOW = Word(
+    f"{DOMAIN}/victim-now",
+    "label of a pod or a workload, written by the brain: how much it suffers from others on its node in the last five minutes,"
+    " from 1 to 4; on the worst of the cluster alone",
+)
+VICTIM_USUAL = Word(
+    f"{DOMAIN}/victim-usual",
+    "label of a pod or a workload, written by the brain: how much it suffers from others on its node at the median of seven days,"
+    " from 1 to 4; on the worst of the cluster alone",
+)
+VICTIM_WORST = Word(
+    f"{DOMAIN}/victim-worst",
+    "label of a pod or a workload, written by the brain: how much it suffers from others on its node at the worst of seven days, without one minute of a hundred,"
+    " from 1 to 4; on the worst of the cluster alone",
+)
+AGGRESSOR_NOW = Word(
+    f"{DOMAIN}/aggressor-now",
+    "label of a pod or a workload, written by the brain: how much others on its node suffer from it in the last five minutes,"
+    " from 1 to 4; on the worst of the cluster alone",
+)
+AGGRESSOR_USUAL = Word(
+    f"{DOMAIN}/aggressor-usual",
+    "label of a pod or a workload, written by the brain: how much others on its node suffer from it at the median of seven days,"
+    " from 1 to 4; on the worst of the cluster alone",
+)
+AGGRESSOR_WORST = Word(
+    f"{DOMAIN}/aggressor-worst",
+    "label of a pod or a workload, written by the brain: how much others on its node suffer from it at the worst of seven days, without one minute of a hundred,"
+    " from 1 to 4; on the worst of the cluster alone",
+)
 PROFILE_WINDOWS = Word(
     f"{DOMAIN}/profile-windows",
     "annotation of a pod: with `off`, or anything but `on`, its processes are not looked at unasked",

@@ -23,6 +23,11 @@ from nemutator_controller.app.inventory import inventory_part
 from nemutator_controller.app.journal import admission_replicas, journal_part
 from nemutator_controller.app.leadership import refuse_many_on_a_file
 from nemutator_controller.app.listeners import bound, local_listener, uplink_listener
+from nemutator_controller.app.neighbours import (
+    neighbour_assessments,
+    neighbour_learner,
+    neighbours_part,
+)
 from nemutator_controller.app.nodes import nodes_part, report_pace
 from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.profiles import profiles_part
@@ -95,6 +100,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     seasons = brain_seasons(context)
     if evictions is not None:
         evictions.held = seasons.holds_evictions
+    neighbours = neighbour_learner(context)
     replicas = admission_replicas(context)
     parts = [
         nodes_part(
@@ -103,7 +109,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             usages,
             pace,
             [learner, *seasons.consumers],
-            watchers=[current],
+            watchers=[current, neighbours],
             beside=[history],
             flows=flows,
         ),
@@ -113,6 +119,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         usage_source_part(context, usages),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
+        neighbours_part(context, neighbour_assessments(context, neighbours)),
         grants_part(context),
         evictions_part(context, evictions),
         rolling_part(context),

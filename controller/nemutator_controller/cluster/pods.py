@@ -161,6 +161,23 @@ def by_ageing(found: Object) -> Iterable[str]:
     return (MARKED,) if names.AGEING in found.metadata.annotations else ()
 
 
+GRADED = "graded"
+_GRADES = (
+    names.VICTIM_NOW,
+    names.VICTIM_USUAL,
+    names.VICTIM_WORST,
+    names.AGGRESSOR_NOW,
+    names.AGGRESSOR_USUAL,
+    names.AGGRESSOR_WORST,
+)
+
+
+def by_grade(found: Object) -> Iterable[str]:
+    """An index of informers: those that bear the grade of a neighbour."""
+    labels = found.metadata.labels
+    return (GRADED,) if any(label in labels for label in _GRADES) else ()
+
+
 DECLARED = "declared"
 
 

@@ -9,6 +9,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.cluster.pods import (
     CONTROLLER,
+    GRADED,
     NAMESPACE,
     ClusterSnapshot,
     NoRunningPods,
@@ -17,6 +18,7 @@ from nemutator_controller.cluster.pods import (
     by_ageing,
     by_controller,
     by_environment,
+    by_grade,
     by_namespace,
     by_on_rotate,
     by_uid,
@@ -59,6 +61,7 @@ class ClusterWatch:
                 CONTROLLER: by_controller,
                 ON_ROTATE: by_on_rotate,
                 AGEING: by_ageing,
+                GRADED: by_grade,
                 ENVIRONMENT_PREFIX: by_environment,
             },
         )

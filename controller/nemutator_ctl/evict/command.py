@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
@@ -48,7 +49,7 @@ def _evict(brain: Api, given: argparse.Namespace) -> int:
     asked = {
         "pods": given.pods,
         "namespace": given.namespace or "",
-        "selector": given.selector or "",
+        "selector": _selector(given),
         "node": given.node or "",
         "all": given.all,
         "reason": given.reason or "",
@@ -85,6 +86,17 @@ def _show(brain: Api, given: argparse.Namespace, id_: str) -> int:
     return ExitCode.OK if found.is_whole or not given.wait else ExitCode.FAILED
 
 
+def _selector(given: argparse.Namespace) -> str:
+    """With the grades, from the given one on, that the brain has written on aggressors."""
+    grade = given.neighbour_grade
+    if grade is None:
+        return given.selector or ""
+    grades = ",".join(str(each) for each in range(grade, 5))
+    return ",".join(
+        part for part in (given.selector, f"{names.AGGRESSOR_NOW} in ({grades})") if part
+    )
+
+
 def _narrowed(given: argparse.Namespace) -> dict[str, str]:
     """Who has a RoleBinding only may ask about that namespace."""
     return {"namespace": given.namespace} if given.namespace else {}
@@ -101,6 +113,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="pods of this one only")
     parser.add_argument("-l", "--selector", metavar="LABELS", help="pods like these: app=web")
     parser.add_argument("--node", metavar="NAME", help="pods on this node, without DaemonSets'")
+    parser.add_argument(
+        "--neighbour-grade",
+        type=int,
+        choices=range(1, 5),
+        metavar="N",
+        help="pods from which others on their node suffer now, by grade N or more",
+    )
     parser.add_argument("--all", action="store_true", help="even if no pod is left")
     parser.add_argument("--reason", metavar="TEXT", help="why, for those who own the pods")
     parser.add_argument(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
@@ -18,6 +19,7 @@ from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.evictions import QueuedMissedPods
 from nemutator_controller.app.followed_objects import ClusterObjects, cluster_objects
+from nemutator_controller.app.neighbours import LabelsInCluster, PlacesByPath, PlacesInCluster
 from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.evictions.pace import EvictionBudgets, EvictionPace
@@ -32,6 +34,7 @@ from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.mutations.decisions import Edit, pod_subject
+from nemutator_controller.neighbours.labels import LabelledObject, NotLabelledError
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
@@ -217,6 +220,64 @@ async def test_a_leak_is_an_event_of_a_pod_that_is_still_there(tmp_path: Path) -
         assert event["message"].startswith(
             "shop: leak (provisional): heap grows since its start, 5.0"
         )
+
+
+async def test_grades_stand_on_the_very_pod_and_on_the_metadata_of_its_workload(
+    tmp_path: Path,
+) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        labels = LabelsInCluster(cluster)
+        web = LabelledObject("Pod", "shop", "web-1", "u1")
+        deployment = LabelledObject("Deployment", "shop", "web")
+        kube.store.put(
+            kinds.DEPLOYMENTS,
+            {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"template": {}}},
+        )
+        gone = LabelledObject("Pod", "shop", "gone", "u9")
+
+        async def are_seen() -> bool:
+            return labels.standing([web, deployment, gone]) == {web: {}, deployment: {}}
+
+        await until(are_seen, "the pod and its Deployment")
+        await labels.write(web, {names.VICTIM_NOW: "3"})
+        await labels.write(deployment, {names.VICTIM_NOW: "3"})
+        await labels.write(gone, {names.VICTIM_NOW: "3"})
+
+        async def stand() -> bool:
+            grade = {str(names.VICTIM_NOW): "3"}
+            return labels.standing([]) == {web: grade, deployment: grade}
+
+        await until(stand, "the labels")
+        written = kube.store.get(kinds.DEPLOYMENTS, "shop", "web")
+        assert written is not None
+        assert written["metadata"]["labels"] == {"nemutator.io/victim-now": "3"}
+        assert written["spec"] == {"template": {}}
+        await labels.write(web, {names.VICTIM_NOW: None})
+
+        async def is_taken_away() -> bool:
+            return web not in (labels.standing([]) or {})
+
+        await until(is_taken_away, "the label to go")
+        with pytest.raises(NotLabelledError):
+            await labels.write(
+                LabelledObject("Pod", "shop", "web-1", "another"), {names.VICTIM_NOW: "1"}
+            )
+        places = PlacesInCluster(cluster.watch)
+        found = places.of("n1", ("u1", "c-u1"))
+        assert found is not None
+        assert (found.pod, found.container) == ("web-1", "app")
+        assert places.of("n2", ("u1", "c-u1")) is None
+
+
+def test_off_clusters_each_group_is_a_neighbour_of_its_own() -> None:
+    found = PlacesByPath().of("m", ("/system.slice/x.service", ""))
+    assert found is not None
+    assert (found.namespace, found.pod, found.uid) == (
+        "system.slice",
+        "x.service",
+        "m:/system.slice/x.service",
+    )
+    assert PlacesByPath().of("m", ("/", "")) is None
 
 
 async def test_what_ages_stands_on_its_pods_for_as_long_as_it_does(tmp_path: Path) -> None:

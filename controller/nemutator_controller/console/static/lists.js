@@ -243,6 +243,39 @@ const ageing = {
   },
 };
 
+const HARM = ["calm", "notice", "notice", "suffer", "suffer"];
+
+/** Grades of one role: now, usually, at worst; coloured by what is now, else by the usual one. */
+const harm = ({ now, usual, worst, top }) =>
+  cell([now, usual, worst].map((grade) => grade ?? UNKNOWN).join(" · ") + (top ? " ★" : ""), {
+    grade: HARM[now ?? usual ?? -1] ?? "none",
+    title: "now · usually · at worst, from 0 to 4" + (top ? "; among the worst of the cluster, and labelled" : ""),
+  });
+
+const neighbours = {
+  title: "Neighbours",
+  about:
+    "Which pods suffer when which others on their node are busy: by what they wait for, minute by minute, and tested against chance. Grades from 0 to 4 stand for now (5 minutes), usually and at worst (7 days).",
+  empty: "Nobody is known to suffer from others on its node.",
+  path: "/api/v1/neighbours",
+  note: ({ why = "", untold = [] }) =>
+    [visible(why), ...untold.map((one) => visible(`Of ${counted(one.containers, "container")} nobody can tell: ${one.why}.`))]
+      .filter(Boolean)
+      .join(" "),
+  columns: ["Pod", "Node", "Victim", "Aggressor", "Suffers", "Makes others suffer"],
+  row: (one) => ({
+    key: `${one.namespace}\n${one.name}\n${one.uid}`,
+    cells: [
+      cell(place(one.namespace, one.name), { title: [one.ownerKind, one.owner].filter(Boolean).join(" ") }),
+      cell(one.node),
+      harm(one.victim),
+      harm(one.aggressor),
+      cell(one.victim.why, { wide: true }),
+      cell(one.aggressor.why, { wide: true }),
+    ],
+  }),
+};
+
 const leases = {
   title: "Leases",
   about: "Vault tokens that pods have through their node's agent. No value of a secret is shown here.",
@@ -284,7 +317,7 @@ const grants = {
   }),
 };
 
-export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, "missed-pods": missed, advice, seasons, ageing, leases, grants };
+export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, "missed-pods": missed, advice, seasons, ageing, neighbours, leases, grants };
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {

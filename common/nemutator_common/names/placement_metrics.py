@@ -1,0 +1,43 @@
+"""Metrics of neighbours, which the brain counts."""
+
+from nemutator_common.names.metrics import Metric
+
+NEIGHBOUR_POINTS_DROPPED = Metric(
+    "nemutator_neighbour_points_dropped_total",
+    "counter",
+    "what neighbours are not judged by, by reason: late (older than an hour), ahead (of the brain's clock), rows"
+    " (a node has more containers than are told apart), remembered (more pods and workloads than have a week)",
+    ("reason",),
+)
+NEIGHBOUR_LINKS = Metric(
+    "nemutator_neighbour_links",
+    "gauge",
+    "pairs of containers of which one suffers when the other is busy, by the last look",
+)
+NEIGHBOUR_PODS = Metric(
+    "nemutator_neighbour_pods",
+    "gauge",
+    "pods that suffer from their neighbours (victim) or make them suffer (aggressor) now, by grade from 1 to 4",
+    ("role", "grade"),
+)
+NEIGHBOURS_UNTOLD = Metric(
+    "nemutator_neighbours_untold",
+    "gauge",
+    "containers of which nobody can tell whether they suffer",
+)
+NEIGHBOUR_LABELS = Metric(
+    "nemutator_neighbour_labels_total",
+    "counter",
+    "writes of grades as labels of pods and workloads, by result: written, refused",
+    ("result",),
+)
+NEIGHBOUR_LABELS_DUE = Metric(
+    "nemutator_neighbour_labels_due",
+    "gauge",
+    "pods and workloads whose labels of grades are not what they should be",
+)
+NEIGHBOUR_LABELS_DISPUTED = Metric(
+    "nemutator_neighbour_labels_disputed",
+    "gauge",
+    "labels of grades that are left alone for now, because somebody else keeps changing them",
+)

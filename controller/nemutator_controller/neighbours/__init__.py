@@ -1,0 +1,1 @@
+"""Neighbours: which pods suffer when which others on their node are busy."""

@@ -1,0 +1,39 @@
+"""Takes what containers used and waited for into the windows of their nodes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
+from nemutator_controller.neighbours.node_window import NodeWindow
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourLearner:
+    """A `UsageConsumer`."""
+
+    process: Process
+    most_nodes: int
+    windows: dict[str, NodeWindow] = field(default_factory=dict, init=False)
+    """The node heard of last at the end."""
+
+    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
+        for one in reported:
+            self.learn(one.node, one.points, now)
+
+    def learn(self, node: str, points: UsagePoints, now: float) -> None:
+        window = self.windows.pop(node, None) or NodeWindow()
+        self.windows[node] = window
+        if len(self.windows) > self.most_nodes:
+            del self.windows[next(iter(self.windows))]
+        for reason, count in window.add(points, now=now).items():
+            self.process.meter.count(names.NEIGHBOUR_POINTS_DROPPED, count, reason=reason)
+
+    def forget_ended(self) -> None:
+        """Nodes that have said nothing for an hour, and containers that are gone."""
+        for node, window in list(self.windows.items()):
+            window.forget_ended()
+            if not len(window):
+                del self.windows[node]

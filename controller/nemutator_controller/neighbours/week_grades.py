@@ -1,0 +1,100 @@
+"""How many minutes of the last seven days each pod and workload had each grade: two small rows for each."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nemutator_controller.neighbours.resources import GRADES
+
+K = TypeVar("K", bound=Hashable)
+
+DAYS = 7
+DAY_S = 86_400
+LEAST_TIMES = 60
+"""Before which nobody can tell what is usual: an hour."""
+
+WORST = 0.99
+
+
+@dataclass(slots=True)
+class WeekGrades(Generic[K]):
+    """At most *most* of them; of the others nothing is usual."""
+
+    most: int
+    _rows: dict[K, int] = field(default_factory=dict, init=False)
+    _free: list[int] = field(default_factory=list, init=False)
+    _counts: npt.NDArray[np.uint16] = field(
+        default_factory=lambda: np.zeros((0, DAYS, GRADES), dtype=np.uint16), init=False
+    )
+    _today: int = field(default=0, init=False)
+
+    def add(self, looked_at: Iterable[K], grades: Mapping[K, int], *, now: float) -> int:
+        """Count one look, in which those without one of *grades* had 0; how many found no room."""
+        self._begin(int(now // DAY_S))
+        unplaced, rows, values = 0, [], []
+        for key in looked_at:
+            row = self._rows.get(key)
+            if row is None:
+                if len(self._rows) >= self.most:
+                    unplaced += 1
+                    continue
+                row = self._rows[key] = self._new_row()
+            rows.append(row)
+            values.append(grades.get(key, 0))
+        if rows:
+            day = self._today % DAYS
+            found = self._counts[rows, day, values]
+            self._counts[rows, day, values] = np.minimum(found, 65_534) + 1
+        return unplaced
+
+    def usual_and_worst(self, key: K) -> tuple[int, int] | None:
+        """The median and the 99th percentile; None: it has not been looked at for long enough."""
+        row = self._rows.get(key)
+        if row is None:
+            return None
+        counts = self._counts[row].sum(axis=0, dtype=np.int64)
+        times = int(counts.sum())
+        if times < LEAST_TIMES:
+            return None
+        reached = np.cumsum(counts)
+        return (
+            int(np.searchsorted(reached, 0.5 * times)),
+            int(np.searchsorted(reached, WORST * times)),
+        )
+
+    def times(self, key: K) -> int:
+        row = self._rows.get(key)
+        return 0 if row is None else int(self._counts[row].sum(dtype=np.int64))
+
+    def keep(self, keys: Iterable[K]) -> None:
+        """Forget all others."""
+        wanted = set(keys)
+        for key in [key for key in self._rows if key not in wanted]:
+            row = self._rows.pop(key)
+            self._counts[row] = 0
+            self._free.append(row)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _begin(self, day: int) -> None:
+        """Days that have passed make room; a clock that goes back begins none."""
+        if self._today == 0:
+            self._today = day
+        passed = min(day - self._today, DAYS)
+        if passed > 0:
+            self._counts[:, (day - np.arange(passed)) % DAYS] = 0
+            self._today = day
+
+    def _new_row(self) -> int:
+        if self._free:
+            return self._free.pop()
+        used = len(self._rows)
+        if used >= len(self._counts):
+            more = np.zeros((max(64, 2 * used), DAYS, GRADES), dtype=np.uint16)
+            more[: len(self._counts)] = self._counts
+            self._counts = more
+        return used

@@ -1,0 +1,1 @@
+"""`nemutator neighbours`: who suffers from whom on its node, and how much."""

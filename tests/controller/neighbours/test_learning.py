@@ -1,0 +1,28 @@
+from nemutator_common import names
+from nemutator_controller.neighbours.learning import NeighbourLearner
+
+from tests.controller.neighbours.windows import NOW, container, points
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+
+def test_each_node_has_its_window_and_what_is_left_out_is_counted() -> None:
+    meter = MemoryMeter()
+    learner = NeighbourLearner(fake_process(meter=meter), most_nodes=2)
+    one = points([container("a")], [0], [NOW + 30], {"cpu_cores": [1.0]})
+    for node in ("n1", "n2", "n3", "n1"):
+        learner.learn(node, one, NOW + 61)
+    assert list(learner.windows) == ["n3", "n1"]
+    learner.learn("n3", points([container("a")], [0], [NOW - 9_000], {"cpu_cores": [1.0]}), NOW)
+    assert meter.value(names.NEIGHBOUR_POINTS_DROPPED, reason="late") == 1
+
+
+def test_a_node_that_is_silent_for_an_hour_is_forgotten() -> None:
+    learner = NeighbourLearner(fake_process(), most_nodes=2)
+    one = points([container("a")], [0], [NOW + 30], {"cpu_cores": [1.0]})
+    learner.learn("n1", one, NOW + 61)
+    learner.forget_ended()
+    assert list(learner.windows) == ["n1"]
+    learner.windows["n1"].view(now=NOW + 7_200)
+    learner.forget_ended()
+    assert learner.windows == {}
