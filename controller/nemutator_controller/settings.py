@@ -83,6 +83,17 @@ class BrainSettings(ServesMetrics):
         "Running pods per minute whose labels and annotations are changed by policies with `applyTo: live`.",
         check=between(1, 6_000),
     )
+    extender: str = setting(
+        "",
+        "Address on which schedulers ask for scores of nodes, such as `0.0.0.0:8423`; empty: none. HTTPS, with the"
+        " brain's own certificate.",
+        check=listening,
+    )
+    extender_client_ca: str = setting(
+        "",
+        "PEM file of the authority that signs the certificates of schedulers; empty: whoever reaches that address is"
+        " answered.",
+    )
     neighbour_labels: bool = setting(
         True,
         "Whether the worst victims and aggressors of the cluster bear their grades as labels, and the workloads"

@@ -38,6 +38,7 @@ COMMANDS = {
     "explain": ("nemutator_ctl.explain.command", "say how the advice on a workload comes about"),
     "history": ("nemutator_ctl.history.command", "show what a workload used, and its usual week"),
     "replay": ("nemutator_ctl.replay.command", "try ways to size on use that was recorded"),
+    "place": ("nemutator_ctl.place.command", "say which nodes suit a pod, and why"),
     "neighbours": (
         "nemutator_ctl.neighbours.command",
         "say which pods suffer when which others are busy",

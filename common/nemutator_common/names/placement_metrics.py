@@ -1,4 +1,4 @@
-"""Metrics of neighbours, which the brain counts."""
+"""Metrics of neighbours and of placement, which the brain counts."""
 
 from nemutator_common.names.metrics import Metric
 
@@ -40,4 +40,23 @@ NEIGHBOUR_LABELS_DISPUTED = Metric(
     "nemutator_neighbour_labels_disputed",
     "gauge",
     "labels of grades that are left alone for now, because somebody else keeps changing them",
+)
+PLACEMENTS_SCORED = Metric(
+    "nemutator_placements_scored_total",
+    "counter",
+    "questions of schedulers for scores of nodes, by result: scored, unknown (the brain knows no nodes: all have 0),"
+    " invalid",
+    ("result",),
+)
+PLACEMENT_SECONDS = Metric(
+    "nemutator_placement_seconds",
+    "histogram",
+    "seconds that the scores of one pod took, from the whole question to the answer",
+    (),
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+)
+PLACEMENT_SNAPSHOT_AGE = Metric(
+    "nemutator_placement_snapshot_age_seconds",
+    "gauge",
+    "how old what the brain knew of nodes was when it last scored them",
 )

@@ -30,6 +30,7 @@ from nemutator_controller.app.neighbours import (
 )
 from nemutator_controller.app.nodes import nodes_part, report_pace
 from nemutator_controller.app.parts import Part, add_tasks
+from nemutator_controller.app.placement import placement_part
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
 from nemutator_controller.app.seasons import brain_seasons, seasons_part
@@ -101,6 +102,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     if evictions is not None:
         evictions.held = seasons.holds_evictions
     neighbours = neighbour_learner(context)
+    assessments = neighbour_assessments(context, neighbours)
     replicas = admission_replicas(context)
     parts = [
         nodes_part(
@@ -119,7 +121,8 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         usage_source_part(context, usages),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
-        neighbours_part(context, neighbour_assessments(context, neighbours)),
+        neighbours_part(context, assessments),
+        placement_part(context, current, flows, assessments),
         grants_part(context),
         evictions_part(context, evictions),
         rolling_part(context),

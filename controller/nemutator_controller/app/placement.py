@@ -1,0 +1,195 @@
+"""Placement, put together, with what it learns from the cluster, from use, flows and neighbours."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nemutator_common.addresses import parse_address
+from nemutator_common.clocks import Clock
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.server import HttpServer
+
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.inventory import WatchedByBrain
+from nemutator_controller.app.listeners import BrainListener
+from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.inventory.current_use import CurrentUse
+from nemutator_controller.inventory.flows import FlowEnd, NamedFlow, addresses_of, named_flows
+from nemutator_controller.inventory.kept_flows import KeptFlows
+from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
+from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
+from nemutator_controller.neighbours.looking import NeighbourAssessments
+from nemutator_controller.neighbours.model import NeighbourRole
+from nemutator_controller.placement.endpoint import PlacementApi, SchedulerExtender
+from nemutator_controller.placement.nodes_snapshot import (
+    NodeFacts,
+    NodesSnapshot,
+    Workload,
+    nodes_snapshot,
+)
+from nemutator_controller.placement.pods import LARGEST_BYTES
+from nemutator_controller.placement.refreshing import KeptNodesSnapshot
+
+ON_EACH_NODE = "DaemonSet"
+
+EXTENDER_LIMITS = Limits(body_bytes=LARGEST_BYTES, connections=64, request_s=2.0, drain_s=0.3)
+"""Schedulers are few, and go on without us after a tenth of a second."""
+
+
+def kept_snapshot(
+    context: BrainContext, use: CurrentUse, flows: KeptFlows, neighbours: NeighbourAssessments
+) -> KeptNodesSnapshot | None:
+    """None: there is no cluster."""
+    if context.cluster is None:
+        return None
+    watched = WatchedByBrain(context.cluster)
+    clock = context.process.clock
+    counted = CountedCluster(watched, use, NoLevels(), asyncio.to_thread, clock)
+    return KeptNodesSnapshot(
+        ClusterNodes(counted, watched, flows, neighbours, clock), context.process
+    )
+
+
+def placement_part(
+    context: BrainContext, use: CurrentUse, flows: KeptFlows, neighbours: NeighbourAssessments
+) -> Part:
+    snapshot = kept_snapshot(context, use, flows, neighbours)
+    routes = PlacementApi(snapshot, context.process).routes()
+    listener = None if snapshot is None else extender_listener(context, snapshot)
+    if snapshot is None or listener is None:
+        return Part(routes=routes)
+    # It is bound once there is a certificate, and closes itself.
+    tasks = [Task(TaskPhase.WATCH, "snapshot nodes", snapshot.run), listener.task]
+    return Part(routes=routes, tasks=tasks)
+
+
+def extender_listener(context: BrainContext, snapshot: KeptNodesSnapshot) -> BrainListener | None:
+    """For schedulers, where a setting names its address."""
+    settings, cluster = context.settings, context.cluster
+    if cluster is None or not settings.extender:
+        return None
+    client_ca = Path(settings.extender_client_ca) if settings.extender_client_ca else None
+    server = HttpServer(
+        process=context.process,
+        name="extender",
+        address=parse_address(settings.extender),
+        routes=SchedulerExtender(snapshot, context.process).routes(),
+        operations=frozenset({"healthz", "readyz"}),
+        limits=EXTENDER_LIMITS,
+        tls=replace(cluster.leaf.tls, client_ca=client_ca),
+    )
+    return BrainListener(server, cluster.registrar.has_leaf)
+
+
+class NoLevels:
+    """The `KnownLevels`: what was used for days does not matter here."""
+
+    async def now(self) -> Mapping[ContainerName, UseLevels]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNodes:
+    """The `NodesSource`."""
+
+    counted: CountedCluster
+    watched: WatchedByBrain
+    flows: KeptFlows
+    neighbours: NeighbourAssessments
+    clock: Clock
+
+    async def take(self) -> NodesSnapshot | None:
+        snapshot = self.watched.pods()
+        if snapshot is None:
+            return None
+        try:
+            figures = await self.counted.now()
+        except NotListedYetError:
+            return None
+        now = self.clock.now()
+        reported = self.flows.all(now=now)
+        latest = self.neighbours.latest
+        grades: dict[str, dict[NeighbourRole, int]] = defaultdict(dict)
+        for one in latest.pods:
+            for role, times in one.grades.items():
+                of_node = grades[one.node]
+                of_node[role] = max(of_node.get(role, 0), times.now or 0)
+        aggressors = {
+            (one.namespace, one.kind, one.name): max(times.now or 0, times.usual or 0)
+            for one in latest.workloads
+            if (times := one.grades[NeighbourRole.AGGRESSOR]).most
+        }
+
+        def made() -> NodesSnapshot:
+            named = named_flows(reported, snapshot, addresses_of(snapshot, self.watched.objects()))
+            places = {
+                f"{pod.metadata.namespace}/{pod.metadata.name}": pod.spec.node_name
+                for pod in snapshot.pods.objects.values()
+            }
+            return nodes_snapshot(
+                _nodes(figures, grades),
+                familiars=_familiars(figures),
+                talkers=_talkers(named, places),
+                aggressors=aggressors,
+                taken_at=now,
+            )
+
+        return await asyncio.to_thread(made)
+
+
+def _nodes(
+    figures: ClusterFigures, grades: Mapping[str, Mapping[NeighbourRole, int]]
+) -> list[NodeFacts]:
+    own: dict[str, int] = defaultdict(int)
+    for (_, kind, _), workload in figures.workloads.items():
+        if kind != ON_EACH_NODE:
+            for each in workload.pods:
+                own[each.pod.spec.node_name] += 1
+    return [
+        NodeFacts(
+            name=node.name,
+            cpu_cores=node.allocatable.cpu_millis / 1_000,
+            memory_bytes=float(node.allocatable.memory_bytes),
+            requested_cores=node.tally.requests.cpu_millis / 1_000,
+            requested_bytes=float(node.tally.requests.memory_bytes),
+            # A node without pods uses nothing; one whose agent is silent is not known.
+            used_cores=node.tally.cpu_cores if node.tally.pods else 0.0,
+            used_bytes=node.tally.memory_bytes if node.tally.pods else 0.0,
+            pods=own.get(node.name, 0),
+            aggressor=grades.get(node.name, {}).get(NeighbourRole.AGGRESSOR, 0),
+            victim=grades.get(node.name, {}).get(NeighbourRole.VICTIM, 0),
+        )
+        for node in figures.nodes.values()
+    ]
+
+
+def _familiars(figures: ClusterFigures) -> dict[Workload, Mapping[str, int]]:
+    found: dict[Workload, Mapping[str, int]] = {}
+    for key, workload in figures.workloads.items():
+        counts: dict[str, int] = defaultdict(int)
+        for each in workload.pods:
+            if each.pod.spec.node_name:
+                counts[each.pod.spec.node_name] += 1
+        if counts:
+            found[key] = counts
+    return found
+
+
+def _talkers(
+    flows: list[NamedFlow], places: Mapping[str, str]
+) -> dict[Workload, Mapping[str, float]]:
+    """Of each workload, by the nodes on which those are that it talks to."""
+    found: dict[Workload, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for flow in flows:
+        moved = flow.received + flow.sent
+        for one, other in ((flow.pod, flow.peer), (flow.peer, flow.pod)):
+            node = places.get(f"{other.namespace}/{other.name}", "") if other.owner else ""
+            if one.owner and node:
+                found[_workload(one)][node] += moved
+    return {key: dict(by_node) for key, by_node in found.items()}
+
+
+def _workload(end: FlowEnd) -> Workload:
+    return end.namespace, end.owner_kind, end.owner

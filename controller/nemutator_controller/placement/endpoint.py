@@ -1,0 +1,86 @@
+"""`POST /api/v1/placement` for people, and `POST /prioritize` for a scheduler."""
+
+from dataclasses import dataclass
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.access.routes import AllowedRoute, allowed
+from nemutator_controller.answers import answer, refusal, unavailable
+from nemutator_controller.placement.documents import placement_document, priorities
+from nemutator_controller.placement.pods import (
+    InvalidPlacementError,
+    extender_question,
+    pod_question,
+)
+from nemutator_controller.placement.refreshing import KeptNodesSnapshot
+from nemutator_controller.placement.scores import asked_scores, explained
+from nemutator_controller.queries import limit_in
+
+PLACEMENT = "/api/v1/placement"
+PRIORITIZE = "/prioritize"
+
+USUAL, MOST = 20, 1_000
+REMEDY = "see docs/placement.md"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementApi:
+    snapshot: KeptNodesSnapshot | None
+    """None: there is no cluster."""
+    process: Process
+
+    def routes(self) -> list[AllowedRoute]:
+        return [allowed("get", "placements", web.post(PLACEMENT, self._explain))]
+
+    async def _explain(self, request: web.Request) -> web.Response:
+        limit = limit_in(request.query.get("limit"), usual=USUAL, most=MOST)
+        if limit is None:
+            return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
+        if self.snapshot is None:
+            return refusal(404, "there are no nodes to choose from", "it needs a cluster")
+        try:
+            pod = pod_question(await request.read())
+        except InvalidPlacementError as error:
+            return refusal(400, str(error), "send the manifest of a pod as JSON")
+        found = await self.snapshot.fresh()
+        if found is None:
+            return unavailable("the cluster's nodes are not known yet", "ask again in a moment")
+        return answer(
+            placement_document(
+                found, pod, explained(found, pod, most=limit), now=self.process.clock.now()
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerExtender:
+    """Scores, and nothing else: it filters no node and binds no pod. It reads memory alone, and says 0 for all nodes
+    while it knows nothing, which leaves the scheduler's own scores as they are."""
+
+    snapshot: KeptNodesSnapshot
+    process: Process
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.post(PRIORITIZE, self._prioritize)]
+
+    async def _prioritize(self, request: web.Request) -> web.Response:
+        began = self.process.clock.monotonic()
+        try:
+            asked = extender_question(await request.read())
+        except InvalidPlacementError as error:
+            self._count("invalid")
+            return refusal(400, str(error), REMEDY)
+        found = self.snapshot.kept()
+        if found is None:
+            self._count("unknown")
+            return answer([{"Host": name, "Score": 0} for name in asked.nodes])
+        scored = asked_scores(found, asked.pod, asked.nodes)
+        self._count("scored")
+        response = answer(priorities(asked.nodes, scored))
+        self.process.meter.observe(names.PLACEMENT_SECONDS, self.process.clock.monotonic() - began)
+        return response
+
+    def _count(self, result: str) -> None:
+        self.process.meter.count(names.PLACEMENTS_SCORED, result=result)

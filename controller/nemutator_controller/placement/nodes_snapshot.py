@@ -1,0 +1,102 @@
+"""The nodes of one moment, as columns: what placing a pod depends on, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+
+Workload = tuple[str, str, str]
+"""Namespace, kind and name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFacts:
+    """One node; None is what is not known."""
+
+    name: str
+    cpu_cores: float
+    """What pods can have of it together."""
+    memory_bytes: float
+    requested_cores: float = 0.0
+    requested_bytes: float = 0.0
+    used_cores: float | None = None
+    used_bytes: float | None = None
+    pods: int = 0
+    """Without those that each node has."""
+    aggressor: int = 0
+    """The highest grade of a pod on it, now."""
+    victim: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedPod:
+    workload: Workload
+    cpu_cores: float = 0.0
+    """That it requests."""
+    memory_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodesSnapshot:
+    names: Sequence[str]
+    places: Mapping[str, int]
+    facts: Sequence[NodeFacts]
+    columns: Mapping[str, Numbers]
+    familiars: Mapping[Workload, Mapping[int, int]] = field(default_factory=dict)
+    """How many pods of a workload there are, by the node's place."""
+    talkers: Mapping[Workload, Mapping[int, float]] = field(default_factory=dict)
+    """Bytes per second that a workload exchanges with pods there."""
+    aggressors: Mapping[Workload, int] = field(default_factory=dict)
+    """The grades of workloads from which others suffer."""
+    taken_at: float = 0.0
+
+
+COLUMNS = (
+    "cpu_cores",
+    "memory_bytes",
+    "requested_cores",
+    "requested_bytes",
+    "used_cores",
+    "used_bytes",
+    "pods",
+    "aggressor",
+    "victim",
+)
+
+
+def nodes_snapshot(
+    nodes: Sequence[NodeFacts],
+    *,
+    familiars: Mapping[Workload, Mapping[str, int]],
+    talkers: Mapping[Workload, Mapping[str, float]],
+    aggressors: Mapping[Workload, int],
+    taken_at: float,
+) -> NodesSnapshot:
+    """*familiars* and *talkers* by the names of nodes; those of other nodes are left out."""
+    places = {node.name: place for place, node in enumerate(nodes)}
+
+    def placed(found: Mapping[str, float]) -> dict[int, float]:
+        return {places[name]: value for name, value in found.items() if name in places}
+
+    return NodesSnapshot(
+        names=[node.name for node in nodes],
+        places=places,
+        facts=nodes,
+        columns={
+            name: np.array(
+                [np.nan if (value := getattr(node, name)) is None else value for node in nodes],
+                dtype=np.float64,
+            )
+            for name in COLUMNS
+        },
+        familiars={
+            key: {place: int(value) for place, value in placed(found).items()}
+            for key, found in familiars.items()
+        },
+        talkers={key: placed(found) for key, found in talkers.items()},
+        aggressors=aggressors,
+        taken_at=taken_at,
+    )

@@ -1,0 +1,1 @@
+"""`nemutator place`: which nodes suit a pod, and why."""
