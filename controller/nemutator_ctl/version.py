@@ -1,6 +1,5 @@
 """`nemutator version`: which nemutator this is, and what it runs on. Imports next to nothing."""
 
-import argparse
 import platform
 import sys
 from collections.abc import Sequence
@@ -9,14 +8,13 @@ from nemutator_common import __version__, names
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl.documents import Output, add_output, rendered
+from nemutator_ctl.parsers import Parser
 
 SUMMARY = "Print the version."
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="nemutator version", description=SUMMARY, allow_abbrev=False
-    )
+    parser = Parser(prog="nemutator version", description=SUMMARY, allow_abbrev=False)
     add_output(parser)
     output = Output(parser.parse_args(argv).output)
     if output is Output.TABLE:
