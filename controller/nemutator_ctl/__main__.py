@@ -35,6 +35,7 @@ COMMANDS = {
         "show when workloads are busy, and what follows that",
     ),
     "sizing": ("nemutator_ctl.sizing.command", "show what SizingPolicies make of running pods"),
+    "import": ("nemutator_ctl.imports.command", "turn VPA objects into SizingPolicies"),
     "explain": ("nemutator_ctl.explain.command", "say how the advice on a workload comes about"),
     "history": ("nemutator_ctl.history.command", "show what a workload used, and its usual week"),
     "replay": ("nemutator_ctl.replay.command", "try ways to size on use that was recorded"),

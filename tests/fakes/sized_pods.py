@@ -80,6 +80,8 @@ class MemorySizedPods:
         """Of any resize, a rehearsed one too."""
         self.late_refusal: NotResizedError | None = None
         """Of one that is made."""
+        self.budget: NotResizedError | None = None
+        """Of any eviction."""
         self.races = 0
         """Writes that kubelet comes before."""
 
@@ -113,6 +115,12 @@ class MemorySizedPods:
     ) -> tuple[Mapping[str, Any], str]:
         self._write(pod, version, [edit])
         return self.documents[pod.uid], str(self.versions[pod.uid])
+
+    async def evict(self, pod: SizedPod) -> None:
+        """It is a `PodEvictor`, too."""
+        if self.budget is not None:
+            raise self.budget
+        del self.documents[pod.uid]
 
     def notify(self, pod: SizedPod, note: str, *, warning: bool = False) -> None:
         self.notes.append(note)

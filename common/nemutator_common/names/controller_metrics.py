@@ -232,6 +232,18 @@ HISTORY_READ_BACK_DROPPED = Metric(
     " histogram (the answer), absurd, off_grid and unknown (what nobody asked for)",
     ("reason",),
 )
+RECOMMENDED_CONTAINERS = Metric(
+    "nemutator_recommended_containers",
+    "gauge",
+    "containers of whose use something is known, by state of their advice (firm, provisional, not_yet)",
+    ("state",),
+)
+WASTED_CORES = Metric(
+    "nemutator_wasted_cores", "gauge", "cores that running pods request beyond firm advice"
+)
+WASTED_BYTES = Metric(
+    "nemutator_wasted_bytes", "gauge", "memory that running pods request beyond firm advice"
+)
 SOURCE_READS = Metric(
     "nemutator_source_reads_total",
     "counter",
@@ -501,7 +513,7 @@ RESIZES = Metric(
     "resizes of running pods by SizingPolicies, by result: given, conflict (somebody wrote the pod at the same time:"
     " tried again), refused (by the API server, or there is no room for the stamp), unreachable (tried again),"
     " deferred, infeasible and error (what kubelet said of a resize that was given), foreign (somebody else has"
-    " changed our value: it stays)",
+    " changed our value: it stays), evicted (its resize was not possible), not_evicted (a budget, or an error)",
     ("result",),
 )
 RESIZES_WAITING = Metric(

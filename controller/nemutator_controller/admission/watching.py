@@ -31,8 +31,10 @@ from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, Ima
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
+from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import (
+    MOST,
     NO_POLICIES,
     NO_SEASON,
     InSeason,
@@ -62,6 +64,10 @@ class WatchedCluster:
     process: Process
     resource_bounds: Callable[[str], ResourceBounds] = lambda _: UNBOUNDED
     """By namespace."""
+    sizing_informer: Informer[Any] | None = None
+    """Of SizingPolicies, where somebody makes policies of them."""
+    sizing_policy: Callable[[str, Any], Policy | None] = lambda _name, _spec: None
+    """What one says of pods at their creation, by its name and its spec; None: nothing."""
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
     images: ImageCommands = field(default=NO_IMAGE_COMMANDS, init=False)
@@ -71,6 +77,8 @@ class WatchedCluster:
     in_season: InSeason = field(default=NO_SEASON, init=False)
     policies: Policies | None = field(default=None, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
+    _mutating: Policies | None = field(default=None, init=False)
+    _sizing: dict[str, Policy] = field(default_factory=dict, init=False)
     _logged: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -127,7 +135,14 @@ class WatchedCluster:
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it up to date, by name."""
+        sizing = self.sizing_informer
+        also = (
+            {}
+            if sizing is None
+            else {"watch sizing policies": sizing.run, "follow sizing policies": self.follow_sizing}
+        )
         return {
+            **also,
             "watch policies": self.policy_informer.run,
             "watch namespaces": self.namespace_informer.run,
             "watch runtime classes": self.runtime_class_informer.run,
@@ -141,11 +156,20 @@ class WatchedCluster:
             async for change in changes:
                 self._take(change)
 
+    async def follow_sizing(self) -> None:
+        """Keep those of SizingPolicies up to date; without their definition there are none."""
+        assert self.sizing_informer is not None
+        with self.sizing_informer.subscribe("admission", capacity=1_000) as changes:
+            async for change in changes:
+                self._take_sizing(change)
+
     async def check(self) -> None:
         """Keep /readyz up to date."""
         while True:
-            if isinstance(self.policy_informer.problem, NotFoundError | UnknownResourceError):
-                self.policies = self.policies or Policies()
+            absent = isinstance(self.policy_informer.problem, NotFoundError | UnknownResourceError)
+            if absent and self._mutating is None:
+                self._mutating = Policies()
+                self._join()
             if self.policies is None:
                 why = str(self.policy_informer.problem or "not listed yet")
                 self.process.readiness.fail("policies", why[:200])
@@ -172,7 +196,8 @@ class WatchedCluster:
             self._specs[change.after.metadata.name] = change.after.spec
         elif change.before is not None:
             self._specs.pop(change.before.metadata.name, None)
-        policies = self.policies = snapshot_of(self._specs, self.policies or NO_POLICIES)
+        policies = self._mutating = snapshot_of(self._specs, self._mutating or NO_POLICIES)
+        self._join()
         meter = self.process.meter
         meter.gauge(names.POLICIES, len(policies.sound), state="sound")
         meter.gauge(names.POLICIES, len(policies.faulty), state="faulty")
@@ -180,3 +205,28 @@ class WatchedCluster:
             if self._logged.get(name) != why:
                 log.warning("policy_left_aside", {names.OBJECT: name, names.ERROR: why[:500]})
         self._logged = dict(policies.faulty)
+
+    def _take_sizing(self, change: Resync[Any] | Change[Any]) -> None:
+        if isinstance(change, Resync):
+            self._sizing = {}
+            for each in change.snapshot.objects.values():
+                self._note_sizing(each.metadata.name, each.spec)
+        elif change.after is not None:
+            self._note_sizing(change.after.metadata.name, change.after.spec)
+        elif change.before is not None:
+            self._sizing.pop(change.before.metadata.name, None)
+        self._join()
+
+    def _note_sizing(self, name: str, spec: Any) -> None:
+        found = self.sizing_policy(name, spec)
+        if found is None:
+            self._sizing.pop(name, None)
+        elif name in self._sizing or len(self._sizing) < MOST:
+            self._sizing[name] = found
+
+    def _join(self) -> None:
+        """What advice says comes after what policies say: they may have set what it is held within."""
+        if self._mutating is None:
+            return
+        sizing = [self._sizing[name] for name in sorted(self._sizing)]
+        self.policies = Policies((*self._mutating.sound, *sizing), self._mutating.faulty)

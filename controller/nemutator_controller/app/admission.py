@@ -43,6 +43,8 @@ from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings import AdmissionSettings
+from nemutator_controller.updating.at_creation import policy_at_creation
+from nemutator_controller.updating.objects import SIZING_POLICIES
 
 NOBODY = contextlib.nullcontext()
 
@@ -65,6 +67,8 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 Informer(RUNTIME_CLASSES, transport=transport, process=process),
                 process,
                 bounds.of,
+                Informer(SIZING_POLICIES, transport=transport, process=process, may_be_absent=True),
+                policy_at_creation,
             )
             get = DocumentsOverHttp(brain).get
             advice = SnapshotPoller(

@@ -2,8 +2,9 @@
 
 import asyncio
 import functools
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nemutator_common.clocks import Clock
 from nemutator_common.names import (
@@ -18,7 +19,13 @@ from nemutator_controller.access.signed_tokens import BoundPod
 from nemutator_controller.ageing.marks import NotMarkedError
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
 from nemutator_controller.ageing.owners import ByGroup
-from nemutator_controller.cluster.pods import DECLARED, MARKED, ClusterSnapshot, PodOwner
+from nemutator_controller.cluster.pods import (
+    CONTROLLER,
+    DECLARED,
+    MARKED,
+    ClusterSnapshot,
+    PodOwner,
+)
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.journal.records import StampedPod
@@ -328,11 +335,24 @@ def requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:
         other = newest.get(workload)
         if other is None or _created(pod) > _created(other):
             newest[workload] = pod
+    pods = _running(snapshot)
     return {
-        ContainerKey(namespace, owner.kind, owner.name, container.name): _of_container(container)
+        ContainerKey(namespace, owner.kind, owner.name, container.name): replace(
+            _of_container(container), pods=max(1, pods[namespace, owner])
+        )
         for (namespace, owner), pod in newest.items()
         for container in (*pod.spec.containers, *pod.spec.init_containers)
     }
+
+
+def _running(snapshot: ClusterSnapshot) -> Counter[tuple[str, PodOwner]]:
+    """Pods of each workload that run."""
+    found: Counter[tuple[str, PodOwner]] = Counter()
+    for group in snapshot.pods.groups(CONTROLLER):
+        pods = list(group)
+        workload = (pods[0].metadata.namespace, snapshot.owner(pods[0]))
+        found[workload] += sum(pod.is_running for pod in pods)
+    return found
 
 
 def _created(pod: Pod) -> str:

@@ -9,9 +9,10 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.scaled_workloads import followed, gives
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.following.missed import moment_of
-from nemutator_controller.kube.announcing import News
+from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import (
     ConflictError,
@@ -23,7 +24,7 @@ from nemutator_controller.kube.objects import Pod, Resources
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.workload_objects import Autoscaler, VerticalAutoscaler
-from nemutator_controller.kube.writing import OnlyIf
+from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.patches import guards, render
 from nemutator_controller.mutations.qos import quantity
@@ -157,6 +158,28 @@ class ClusterSizedPods:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SizedPodEvictor:
+    """The `PodEvictor`."""
+
+    writer: Writer
+    announcer: Announcer
+
+    async def evict(self, pod: SizedPod) -> None:
+        try:
+            await self.writer.evict(pod.namespace, pod.name, only_if=OnlyIf(uid=pod.uid))
+        except (NotFoundError, ConflictError):
+            return
+        except OverBudgetError as error:
+            raise NotResizedError(str(error), again=True) from error
+        except KubeError as error:
+            raise NotResizedError(str(error), again=error.retry) from error
+
+    def notify(self, pod: SizedPod, note: str, *, warning: bool = False) -> None:
+        where = ("v1", "Pod", pod.namespace, pod.name, pod.uid)
+        self.announcer.announce(News(*where, "Sizing", note, "Warning" if warning else "Normal"))
+
+
 def sized_pod(
     pod: Pod, snapshot: ClusterSnapshot, document: Mapping[str, Any] | None = None
 ) -> SizedPod:
@@ -194,11 +217,7 @@ def autoscaled(pod: SizedPod, autoscalers: Sequence[Autoscaler] | Any) -> Iterat
         target = each.spec.scale_target_ref
         if (each.metadata.namespace, target.kind, target.name) != (namespace, kind, name):
             continue
-        if each.spec.metrics is None:
-            # The API server's default.
-            yield "cpu"
-        for metric in each.spec.metrics or ():
-            yield metric.resource.name or metric.container_resource.name
+        yield from followed(each)
 
 
 def vertical_autoscalers(
@@ -207,9 +226,9 @@ def vertical_autoscalers(
     """Names of those that size its workload as well."""
     namespace, kind, name = pod.workload
     for each in autoscalers:
-        target, policy = each.spec.target_ref, each.spec.update_policy
+        target = each.spec.target_ref
         is_its = (each.metadata.namespace, target.kind, target.name) == (namespace, kind, name)
-        if is_its and (policy is None or policy.update_mode != "Off"):
+        if is_its and gives(each):
             yield each.metadata.name
 
 

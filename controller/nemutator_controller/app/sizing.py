@@ -12,6 +12,7 @@ from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase, nothing
+from nemutator_controller.app.scaled_workloads import ScaledWorkloads
 from nemutator_controller.journal.stand_ins import StandIn, StandInError, StandIns, stand_ins_of
 from nemutator_controller.mutations.advisor import (
     Advisor,
@@ -24,9 +25,10 @@ from nemutator_controller.mutations.advisor import (
 )
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.documents import advice_list, for_admission
-from nemutator_controller.sizing.endpoint import AdviceApi
+from nemutator_controller.sizing.endpoint import NOWHERE_ELSE, AdviceApi
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.known_usage import Knobs
+from nemutator_controller.sizing.measuring import AdviceMeasuring
 from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.saving import UsageSaver
 from nemutator_controller.sizing.sql import SqlUsages
@@ -84,13 +86,18 @@ def advice_knobs(settings: BrainSettings) -> Knobs:
 def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Part:
     saver = UsageSaver(usages, SqlUsages(context.database), process=context.process)
     requests = context.cluster.requests if context.cluster else NoRequests()
-    advice = AdviceApi(usages, requests, LeakingMemory(findings), process=context.process)
+    elsewhere = ScaledWorkloads(context.cluster) if context.cluster else NOWHERE_ELSE
+    growing = LeakingMemory(findings)
+    advice = AdviceApi(usages, requests, growing, context.process, elsewhere)
+    measuring = AdviceMeasuring(usages, requests, growing, context.process)
+    measured = Task(TaskPhase.WORK, "measure advice", measuring.run, alone=True)
+    saved = [] if context.shared else [Task(TaskPhase.SAVE, "usages", saver.run)]
     return Part(
         routes=advice.routes(),
         uplink=advice.uplink_routes(),
         # Where several brains share the rows, the one that learns saves them (nodes.py).
         restore=nothing if context.shared else saver.restore,
-        tasks=[] if context.shared else [Task(TaskPhase.SAVE, "usages", saver.run)],
+        tasks=[*saved, measured],
     )
 
 

@@ -14,7 +14,7 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.following import BrainJournal
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
-from nemutator_controller.app.sized_pods import ClusterSizedPods
+from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
 from nemutator_controller.app.sizing import LeakingMemory
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.sql import SqlJournal
@@ -26,6 +26,7 @@ from nemutator_controller.sizing.documents import Advice
 from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.updating.endpoint import SizingApi
+from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.model import SoundSizing, sizing_of
 from nemutator_controller.updating.objects import SizingPolicyObject
 from nemutator_controller.updating.records import (
@@ -58,6 +59,7 @@ def updating_part(
         AdviceOfUse(usages, cluster, LeakingMemory(findings), process.clock),
         BrainJournal(SqlJournal(context.database)),
         HeardReplicas(replicas),
+        SizingEvictions(SizedPodEvictor(cluster.writer, cluster.announcer), process),
         process=process,
         fresh=lambda: uuid.uuid4().hex,
         per_minute=context.settings.resizes_per_minute,

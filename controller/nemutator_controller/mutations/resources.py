@@ -64,6 +64,8 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The recommendation for the container."""
     min: str | None = None
     max: str | None = None
+    raise_limit: bool = False
+    """Of a request: a limit that is there and lower than it is raised to it; else the request is held below it."""
 
 
 class ContainerResources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -102,7 +104,8 @@ def apply(
                 warnings.append(f"policy {policy}: {path}: {made}")
             elif made is not None:
                 trial.set(_Place(name, side, resource), str(made.amount), made.reason)
-        for resource in resources.limits:
+        raised = {each for each, amount in resources.requests.items() if amount.raise_limit}
+        for resource in sorted({*resources.limits, *raised}):
             _settle(trial, _Place(name, "limits", resource), bounds)
     earlier = class_of(draft.manifest, draft.kind)
     later = trial.quality() if trial.written else earlier
@@ -127,6 +130,8 @@ def faults(resources: ContainerResources) -> Iterator[str]:
     for name, amount in resources.limits.items():
         if amount.ratio_of_limit is not None:
             yield f"limits.{name}.ratioOfLimit: only requests are a share of limits"
+        if amount.raise_limit:
+            yield f"limits.{name}.raiseLimit: only requests raise their limit"
     for side in ("requests", "limits"):
         for name, amount in getattr(resources, side).items():
             yield from (f"{side}.{name}{fault}" for fault in _amount_faults(amount))
@@ -275,6 +280,8 @@ def _amount(
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""
     limit = trial.found(place.beside) if place.side == "requests" else None
+    if amount.raise_limit and limit is not None and limit < wanted:
+        limit = None
     wanted, holder = bounds.held(_bounded(wanted, amount), place.side, place.resource, limit)
     wanted = _whole(wanted, place.resource)
     if holder:

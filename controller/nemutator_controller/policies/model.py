@@ -136,6 +136,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Those of `Match.fields`, compiled."""
     tokens: Mapping[str, str] = {}
     """Those of the spec, by key."""
+    alone: bool = False
+    """Of all that are, a pod follows the first one only, and names are those of its workload: so SizingPolicies are."""
 
 
 def policy_of(name: str, spec: Any) -> Policy:

@@ -60,6 +60,20 @@ FORGOTTEN = (
 )
 
 
+def _chosen(policies: Iterable[Policy], pod: CandidatePod) -> list[Policy]:
+    chosen: list[Policy] = []
+    of_workload = replace(pod, names=pod.workload[1:])
+    has_alone = False
+    for policy in policies:
+        if policy.alone:
+            if not has_alone and matches(policy, of_workload):
+                has_alone = True
+                chosen.append(policy)
+        elif matches(policy, pod):
+            chosen.append(policy)
+    return chosen
+
+
 def _unknown(_: str) -> None:
     return None
 
@@ -134,10 +148,10 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     if skips.everything:
         return MutationPlan(warnings=tuple(warnings))
     pod = candidate(situation, _map(draft, "labels"), _map(draft, "annotations"))
-    chosen = [policy for policy in policies if matches(policy, pod)]
+    chosen = _chosen(policies, pod)
     if any(policy.spec.match.images or policy.conditions for policy in chosen):
         pod = replace(pod, images=image.repositories(draft), object=(draft.manifest, draft.kind))
-        chosen = [policy for policy in chosen if matches(policy, pod)]
+        chosen = _chosen(chosen, pod)
     subject = situation.subject
     circumstances = Circumstances(
         WorkloadRef(

@@ -121,6 +121,7 @@ MEANINGS: Mapping[str, str] = {
     "Amount.advice": "What the container has been seen to need; unknown, no change.",
     "Amount.min": "Not less than this quantity.",
     "Amount.max": "Not more than this quantity.",
+    "Amount.raiseLimit": "Of a request: a limit that is there and lower is raised to it.",
 }
 
 _QUANTITY: Schema = {"pattern": QUANTITY.pattern, "maxLength": quantities.LONGEST}

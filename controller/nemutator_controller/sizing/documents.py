@@ -1,7 +1,8 @@
 """The document of /api/v1/advice: for each container a value with its reason, or only a reason."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from nemutator_common import names
@@ -56,6 +57,8 @@ class Advice:
     upper: Amounts = field(default_factory=Amounts)
     """What requests more than this is too large; it comes nearer the more is known."""
     confidence: Confidence = field(default_factory=Confidence)
+    pods: int = 1
+    """Of the workload, that run: each of them requests so much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +103,11 @@ def essence(advice: Iterable[Advice]) -> list[tuple[object, ...]]:
     ]
 
 
-def for_admission(advice: Advice) -> RecommendedContainer:
-    """The part of *advice* that admission decides by."""
+def for_admission(
+    advice: Advice, elsewhere: Mapping[str, str] = MappingProxyType({})
+) -> RecommendedContainer:
+    """The part of *advice* that admission decides by; *elsewhere* says why a resource is left alone."""
+    left = dict.fromkeys(elsewhere)
     return RecommendedContainer(
         namespace=advice.namespace,
         owner_kind=advice.owner_kind,
@@ -109,10 +115,10 @@ def for_admission(advice: Advice) -> RecommendedContainer:
         container=advice.container,
         strategy=advice.strategy,
         state=advice.state,
-        reason=advice.reason,
+        reason="; ".join(filter(None, [advice.reason, *sorted(set(elsewhere.values()))])),
         points=advice.points,
-        requests=advice.requests,
-        limits=advice.limits,
+        requests=replace(advice.requests, **left) if left else advice.requests,
+        limits=replace(advice.limits, **left) if left else advice.limits,
     )
 
 
@@ -160,6 +166,7 @@ def _advice(
         lower=amounts["lower"],
         upper=amounts["upper"],
         confidence=_confidence(given, growth is None),
+        pods=1 if requested is None else requested.pods,
     )
 
 

@@ -1,6 +1,9 @@
 """`/api/v1/advice` for people, and for admission, which gets it only when it has changed."""
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from aiohttp import web
 from nemutator_common.admission_snapshots import ADVICE_PATH, AdviceSnapshot
@@ -10,8 +13,21 @@ from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allow
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import AdviceList, for_admission, is_listed
-from nemutator_controller.sizing.ports import GrowingMemory, Requests
+from nemutator_controller.sizing.keys import Workload
+from nemutator_controller.sizing.ports import GrowingMemory, Requests, SizedElsewhere
 from nemutator_controller.sizing.usages import Usages
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class NobodyElse:
+    """A `SizedElsewhere` where there are no autoscalers."""
+
+    def now(self) -> Mapping[Workload, Mapping[str, str]]:
+        return {}
+
+
+NOWHERE_ELSE = NobodyElse()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +36,7 @@ class AdviceApi:
     requests: Requests
     growing: GrowingMemory
     process: Process
+    elsewhere: SizedElsewhere = NOWHERE_ELSE
 
     def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
@@ -46,5 +63,16 @@ class AdviceApi:
         found = await gather_advice(
             self.usages, self.requests, growing=self.growing, clock=self.process.clock
         )
-        snapshot = AdviceSnapshot(tuple(map(for_admission, found.items)))
-        return unless_known(request, snapshot, tag=found.tag)
+        elsewhere = self.elsewhere.now()
+        items = tuple(
+            for_admission(one, elsewhere.get((one.namespace, one.owner_kind, one.owner), NOTHING))
+            for one in found.items
+        )
+        return unless_known(request, AdviceSnapshot(items), tag=found.tag + _digest(elsewhere))
+
+
+def _digest(elsewhere: Mapping[Workload, Mapping[str, str]]) -> str:
+    if not elsewhere:
+        return ""
+    words = repr(sorted((key, sorted(why.items())) for key, why in elsewhere.items()))
+    return hashlib.blake2b(words.encode(errors="surrogatepass"), digest_size=8).hexdigest()

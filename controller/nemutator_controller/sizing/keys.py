@@ -12,6 +12,9 @@ SHORT_ID = 12
 PROGRAM = "program"
 """Processes of one name in one group."""
 
+Workload = tuple[str, str, str]
+"""Namespace, kind and name."""
+
 _UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 
 
@@ -57,6 +60,8 @@ class Requested:
 
     cpu_millis: int | None
     memory_bytes: int | None
+    pods: int = 1
+    """That run, of its workload."""
 
 
 class ByPath:

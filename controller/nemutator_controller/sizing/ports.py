@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from nemutator_controller.ingest.usage_points import Series
-from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.keys import ContainerKey, Requested, Workload
 from nemutator_controller.sizing.packed_rows import SavedUsage
 
 
@@ -23,6 +23,12 @@ class RequestedMemory(Protocol):
 class GrowingMemory(Protocol):
     def of(self, key: ContainerKey) -> str | None:
         """Why memory should not be requested for it by what it has used; None: it may be."""
+        ...
+
+
+class SizedElsewhere(Protocol):
+    def now(self) -> Mapping[Workload, Mapping[str, str]]:
+        """Of workloads that somebody else sizes or scales: why a resource is left to them, by resource."""
         ...
 
 

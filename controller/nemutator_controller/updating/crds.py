@@ -19,7 +19,10 @@ _LABELS = ("LabelSelector", "Expression", "When", "TimeWindow", "SeasonOf")
 
 _MEANINGS = {
     "SizingSpec.match": "Which pods: all that is given must fit; empty: every pod.",
-    "SizingSpec.mode": "Off decides and shows, and changes nothing. InPlace resizes pods that run.",
+    "SizingSpec.mode": (
+        "Off decides and shows, and changes nothing. Initial gives new pods what is advised. InPlace resizes pods"
+        " that run as well. Evict evicts those whose resize is not possible."
+    ),
     "SizingSpec.resources": "What is changed, and within which bounds.",
     "SizingSpec.minReplicas": "Of a workload with fewer pods that run, none is changed.",
     "SizingSpec.settledSeconds": "A younger pod is changed only when it is out of the advice's bounds.",

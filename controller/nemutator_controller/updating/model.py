@@ -65,8 +65,9 @@ class SizedContainers(_Strict, frozen=True):
 
 class SizingSpec(_Strict, frozen=True):
     match: SizedWorkloads = SizedWorkloads()
-    mode: Literal["Off", "InPlace"] = "Off"
-    """Off decides and shows, and changes nothing. InPlace resizes pods that run, and evicts none."""
+    mode: Literal["Off", "Initial", "InPlace", "Evict"] = "Off"
+    """Off decides and shows, and changes nothing. Initial gives new pods what is advised. InPlace resizes pods that
+    run as well, and evicts none. Evict does so where a resize is not possible."""
     resources: SizedContainers = SizedContainers()
     min_replicas: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1
     """Of a workload with fewer pods that run, none is changed."""

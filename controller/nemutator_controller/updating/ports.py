@@ -52,6 +52,16 @@ class SizedPods(Protocol):
         ...
 
 
+class PodEvictor(Protocol):
+    async def evict(self, pod: SizedPod) -> None:
+        """Have it end as by `kubectl drain`. Raises `NotResizedError`; of a pod that is gone nothing."""
+        ...
+
+    def notify(self, pod: SizedPod, note: str, *, warning: bool = False) -> None:
+        """As an Event of the pod."""
+        ...
+
+
 class KnownSizings(Protocol):
     def sound(self) -> Sequence[SoundSizing] | None:
         """In the order of their names; None while they are not known."""

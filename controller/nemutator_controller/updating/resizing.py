@@ -25,6 +25,7 @@ from nemutator_controller.updating.decisions import (
     changed_fields,
     decide,
 )
+from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.model import SoundSizing
 from nemutator_controller.updating.ports import (
     GivenAdvice,
@@ -61,7 +62,8 @@ UNPROVEN = "no replica of admission was heard of lately: nothing is changed unti
 HELD = "the SeasonPolicy {} holds resizes back"
 NO_ROOM = "its annotation has no room for a further change"
 
-Due = tuple[SizedPod, SoundSizing, ResizeInPlace]
+Due = tuple[SizedPod, SoundSizing, ResizeInPlace | str]
+"""What is to be done: a resize, or an eviction, of which the text says why."""
 
 
 @dataclass(slots=True)
@@ -78,6 +80,7 @@ class RunningResizes:
     advice: GivenAdvice
     journal: SizingJournal
     webhook: ProvenWebhook
+    evictions: SizingEvictions
     process: Process
     fresh: Callable[[], str]
     """Makes unused ids of decisions."""
@@ -129,11 +132,12 @@ class RunningResizes:
         alive = self.webhook.is_alive()
         self.process.meter.gauge(names.RESIZES_PAUSED, 0.0 if alive else 1.0)
         # Who needs more comes first.
-        due.sort(key=lambda each: not each[2].raises)
+        due.sort(key=lambda each: isinstance(each[2], ResizeInPlace) and not each[2].raises)
         busy = open_changes(pods)
+        running = Counter(pod.workload for pod in pods)
         for pod, policy, found in due:
             done = progress[policy.name]
-            if policy.spec.mode == "Off":
+            if policy.spec.mode in ("Off", "Initial") and isinstance(found, ResizeInPlace):
                 done.note(pod, *state_of(found))
             elif not alive:
                 done.note(pod, "waits", UNPROVEN)
@@ -141,9 +145,11 @@ class RunningResizes:
                 done.note(pod, "waits", HELD.format(brain))
             elif why := self._later(pod, policy, busy):
                 done.note(pod, "waits", why)
+            elif isinstance(found, str):
+                done.note(pod, *await self.evictions.evict(pod, policy, found))
             else:
                 busy[pod.workload] += 1
-                done.note(pod, *await self._give(pod, policy))
+                done.note(pod, *await self._give(pod, policy, running[pod.workload]))
         self.progress = progress
         self.process.meter.gauge(
             names.RESIZES_WAITING, sum(each.counts["waits"] for each in progress.values())
@@ -179,6 +185,12 @@ class RunningResizes:
                     continue
                 is_time = in_season or not when.season
                 state, why = "waits", f"it is not the policy's {'time' if is_time else 'season'}"
+            elif cause := self._unmade(pod, policy):
+                barred = self.evictions.barred(pod, policy, running=running[pod.workload])
+                if not barred:
+                    due.append((pod, policy, cause))
+                    continue
+                state, why = "waits", f"{cause}; not evicted: {barred}"
             elif state == "left" and why.startswith(DIFFERENT.partition("{}")[0]):
                 self._tell(pod, why, "foreign")
             progress[policy.name].note(pod, state, why)
@@ -204,6 +216,16 @@ class RunningResizes:
             taken_back=self._taken_back[pod.workload],
         )
 
+    def _unmade(self, pod: SizedPod, policy: SoundSizing) -> str:
+        """Why the resize that we have given it is not made, where that makes it one to evict."""
+        if policy.spec.mode != "Evict" or f'"{VERB}"' not in pod.stamp:
+            return ""
+        when, now = policy.spec.when, self.process.clock.now()
+        in_season = policy.name in self.policies.in_season()
+        if when is not None and not holds(when, now, in_season=in_season):
+            return ""
+        return self.evictions.cause(pod)
+
     def _later(self, pod: SizedPod, policy: SoundSizing, busy: Counter[SizedWorkload]) -> str:
         """Why it has to wait for other pods; empty: it is its turn, which is taken."""
         if busy[pod.workload] >= policy.spec.pods_at_once:
@@ -214,7 +236,7 @@ class RunningResizes:
         self._rooms[policy.name] -= 1.0
         return ""
 
-    async def _give(self, pod: SizedPod, policy: SoundSizing) -> tuple[str, str]:
+    async def _give(self, pod: SizedPod, policy: SoundSizing, running: int) -> tuple[str, str]:
         """Its state after that, and why."""
         for _ in range(TRIES):
             try:
@@ -232,6 +254,8 @@ class RunningResizes:
                 self._count("conflict")
             except NotResizedError as error:
                 self._refuse(pod, str(error), again=error.again)
+                if not error.again and not self.evictions.barred(pod, policy, running=running):
+                    return await self.evictions.evict(pod, policy, f"not resized: {error}")
                 return "waits", str(error)
         return "waits", "it kept changing while this was tried"
 
@@ -345,6 +369,7 @@ class RunningResizes:
         self._changed_at = {uid: at for uid, at in self._changed_at.items() if uid in uids}
         self._refused = {uid: why for uid, why in self._refused.items() if uid in uids}
         self._told = {each for each in self._told if each[0] in uids}
+        self.evictions.forget(uids, {pod.workload for pod in pods})
         rooms: dict[str, float] = {}
         for each in policies:
             most = float(each.spec.changes_per_minute)

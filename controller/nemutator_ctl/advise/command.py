@@ -1,14 +1,19 @@
 """`nemutator advise`, from its command line to its output."""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from nemutator_common.errors import ExitCode
+from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
+from nemutator_ctl.advise.manifests import manifest_parts
 from nemutator_ctl.advise.options import add_options
-from nemutator_ctl.advise.view import ADVICE_PATH, decode, view
-from nemutator_ctl.documents import Output, rendered
+from nemutator_ctl.advise.prices import PriceError, Prices, prices_of, totals_view
+from nemutator_ctl.advise.view import ADVICE_PATH, AdviceRow, decode, view
+from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
+from nemutator_ctl.terminal_text import visible
 
 
 def main(argv: Sequence[str]) -> int:
@@ -20,6 +25,19 @@ def main(argv: Sequence[str]) -> int:
         wide=True,
     )
     parser.add_argument("-n", "--namespace", help="only this one: a top-level cgroup, off clusters")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--patch",
+        action="store_true",
+        help="print what to apply to workloads with firm advice: kubectl apply --server-side -f -",
+    )
+    what.add_argument("--totals", action="store_true", help="what each namespace wastes")
+    parser.add_argument(
+        "--prices",
+        type=Path,
+        metavar="FILE",
+        help="what a core and a GiB cost an hour (core_hour, gib_hour, currency): totals in money, too",
+    )
     add_options(parser)
     given = parser.parse_args(argv)
     if given.recording_rules:
@@ -27,13 +45,19 @@ def main(argv: Sequence[str]) -> int:
 
         arguments.write(None, Output.TABLE, lambda: rendered(recording_rules(), Output.YAML))
         return ExitCode.OK
+    prices = None if given.prices is None else _prices(given.prices)
     document = _document(given)
-    wide = given.output == Output.WIDE.value
-    arguments.write(
-        document,
-        given.output,
-        lambda: view(decode(document), namespace=given.namespace, wide=wide),
-    )
+    if given.patch:
+        _write_patch(decode(document))
+    elif given.totals or prices is not None:
+        arguments.write(None, Output.TABLE, lambda: totals_view(decode(document), prices))
+    else:
+        wide = given.output == Output.WIDE.value
+        arguments.write(
+            document,
+            given.output,
+            lambda: view(decode(document), namespace=given.namespace, wide=wide),
+        )
     return ExitCode.OK
 
 
@@ -44,3 +68,24 @@ def _document(given: argparse.Namespace) -> object:
         return document_of(recommended(given))
     query = {} if given.namespace is None else {"namespace": given.namespace}
     return arguments.brain(given).get(ADVICE_PATH, query)
+
+
+def _write_patch(rows: Sequence[AdviceRow]) -> None:
+    parts, left = manifest_parts(rows)
+    for part in parts:
+        sys.stdout.write("---\n" + rendered(part, Output.YAML))
+    if left:
+        sys.stderr.write(
+            f"nemutator: {left} rows left out: without firm advice, or of no workload with a template\n"
+        )
+
+
+def _prices(file: Path) -> Prices:
+    try:
+        return prices_of(parsed(arguments.content(file)))
+    except (DocumentError, PriceError) as error:
+        raise OperatorError(
+            visible(f"{file}: {error}", limit=300),
+            remedy="write core_hour: 0.03, gib_hour: 0.004 and currency: EUR, one to a line",
+            code=ExitCode.USAGE,
+        ) from error

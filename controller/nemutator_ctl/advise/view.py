@@ -1,9 +1,10 @@
 """Advice as typed values, and as a table for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import Amount, Listing, understood
+from nemutator_ctl.shown_amounts import bytes_of, millis
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -23,6 +24,7 @@ LAYOUT = (
 )
 
 WIDE = (
+    Column("PODS", right=True),
     Column("POINTS", right=True),
     Column("CPU FROM", right=True),
     Column("TO", right=True),
@@ -79,6 +81,8 @@ class AdviceRow:
     upper: ShownAmounts = NO_AMOUNTS
     use: ShownEvidence = ShownEvidence()
     confidence: ShownConfidence = ShownConfidence()
+    pods: int = 1
+    limits: ShownAmounts = NO_AMOUNTS
 
 
 def decode(document: object) -> tuple[AdviceRow, ...]:
@@ -100,7 +104,7 @@ def view(rows: Sequence[AdviceRow], *, namespace: str | None = None, wide: bool 
 
 def _cells(row: AdviceRow, *, wide: bool) -> Sequence[str]:
     bounds = (row.lower.cpu, row.upper.cpu, row.lower.memory, row.upper.memory)
-    more = (str(row.points), *(bound or "-" for bound in bounds)) if wide else ()
+    more = (str(row.pods), str(row.points), *(bound or "-" for bound in bounds)) if wide else ()
     valued = row.requests.cpu is not None or row.requests.memory is not None
     least = min(row.confidence.cpu, row.confidence.memory or row.confidence.cpu)
     return (
@@ -132,44 +136,26 @@ def _change(now: str | None, recommended: str | None) -> str:
     return recommended if now is None else f"{now} → {recommended}"
 
 
-def millis(text: str | None) -> float | None:
-    """Thousandths of a core in an amount as the brain writes it."""
-    return _number(text, {"m": 1.0, "": 1_000.0})
-
-
-def bytes_of(text: str | None) -> float | None:
-    """The bytes in an amount as the brain writes it."""
-    return _number(text, {"M": 1e6, "": 1.0})
-
-
-def _number(text: str | None, units: Mapping[str, float]) -> float | None:
-    for unit, size in units.items():
-        if text is None or not text.endswith(unit):
-            continue
-        digits = text.removesuffix(unit)
-        if len(digits) <= 18 and digits.isascii() and digits.isdecimal():
-            return int(digits) * size
-    return None
-
-
 def _over(now: float | None, recommended: float | None) -> float:
     """What is requested beyond what is advised."""
     return 0.0 if now is None or recommended is None else max(0.0, now - recommended)
 
 
-def _over_both(row: AdviceRow) -> tuple[float, float]:
+def wasted(row: AdviceRow) -> tuple[float, float]:
+    """Thousandths of a core and bytes, of all its pods."""
     cpu = _over(millis(row.requests_now.cpu), millis(row.requests.cpu))
-    return cpu, _over(bytes_of(row.requests_now.memory), bytes_of(row.requests.memory))
+    memory = _over(bytes_of(row.requests_now.memory), bytes_of(row.requests.memory))
+    return cpu * row.pods, memory * row.pods
 
 
 def _waste(row: AdviceRow) -> float:
-    cpu, memory = _over_both(row)
+    cpu, memory = wasted(row)
     return cpu / 1_000 + memory / _GIB / GIB_OF_A_CORE
 
 
 def _wasted(row: AdviceRow) -> str:
-    """Of one pod."""
-    cpu, memory = _over_both(row)
+    """Of all its pods."""
+    cpu, memory = wasted(row)
     parts = (f"{cpu:.0f}m" if cpu else "", f"{memory / (1 << 20):.0f}Mi" if memory else "")
     return " ".join(part for part in parts if part) or "-"
 

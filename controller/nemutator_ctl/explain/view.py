@@ -1,9 +1,11 @@
 """The arithmetic of advice, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import Amount, Listing, understood
+from nemutator_ctl.explain.bars import Bar, bars
+from nemutator_ctl.shown_amounts import bytes_of, millis
 from nemutator_ctl.terminal_text import visible
 
 ADVICE_PATH = "/api/v1/advice"
@@ -75,13 +77,36 @@ def _lines(row: Explained) -> Sequence[str]:
         f"  seen      {row.points} points over {row.span_s / 3_600:.1f} h",
         f"  CPU       half of the time up to {median:.0f}m; the busiest replica's percentile {high:.0f}m{stopped}",
         _outcome(row.requests_now.cpu, row.requests.cpu, row.lower.cpu, row.upper.cpu),
+        *_drawn(
+            [
+                Bar("used half of the time", median, f"{median:.0f}m"),
+                Bar("used at most times", high, f"{high:.0f}m"),
+                _bar("requested", row.requests_now.cpu, millis),
+                _bar("recommended", row.requests.cpu, millis),
+            ]
+        ),
         f"  memory    largest peak {use.memory_max / _MIB:.0f}Mi{killed}",
         _outcome(row.requests_now.memory, row.requests.memory, row.lower.memory, row.upper.memory),
+        *_drawn(
+            [
+                Bar("largest peak", float(use.memory_max), f"{use.memory_max / _MIB:.0f}Mi"),
+                _bar("requested", row.requests_now.memory, bytes_of),
+                _bar("recommended", row.requests.memory, bytes_of),
+            ]
+        ),
         f"  limits    CPU {row.limits.cpu or 'none'}, memory {row.limits.memory or 'none'}",
     ]
     if row.reason:
         lines.append(f"  because   {row.reason}")
     return [visible(line, limit=300) for line in lines]
+
+
+def _bar(title: str, text: str | None, read: Callable[[str | None], float | None]) -> Bar:
+    return Bar(title, read(text), text or "")
+
+
+def _drawn(found: Sequence[Bar]) -> list[str]:
+    return [f"            {line}" for line in bars(found)]
 
 
 def _outcome(now: str | None, wanted: str | None, lower: str | None, upper: str | None) -> str:

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nemutator_controller.app.sized_pods import ClusterSizedPods
+from nemutator_controller.app.scaled_workloads import FOLLOWED, SIZED, ScaledWorkloads
+from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.mutations.decisions import Decision, Edit
+from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.ports import GivenAdvice
 from nemutator_controller.updating.records import (
     ContainerAdvice,
@@ -72,6 +74,7 @@ async def test_a_pod_is_resized_and_taken_back(tmp_path: Path) -> None:
             advice,
             journal,
             Replicas(),
+            SizingEvictions(SizedPodEvictor(cluster.writer, cluster.announcer), process),
             process,
             lambda: uuid.uuid4().hex,
             per_minute=600,
@@ -114,3 +117,40 @@ async def _taken_back(objects: KubeObjects, decision: Decision) -> dict[str, str
     rolling_back = RollingBack(store, objects, replicas, lambda: "r1", process)
     reversal = await rolling_back.roll_back(decision, evict=False)
     return {each.path: each.result for each in reversal.outcomes}
+
+
+async def test_a_pod_is_evicted_as_by_kubectl_drain(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.PODS, running("web-3", "u3"))
+        pods = ClusterSizedPods(cluster)
+
+        async def known() -> bool:
+            return [each.name for each in await pods.now() or ()] == ["web-3"]
+
+        await until(known, "the pod is known")
+        [seen] = await pods.now() or ()
+        evictor = SizedPodEvictor(cluster.writer, cluster.announcer)
+        await evictor.evict(seen)
+        # Of one that is gone there is nothing to say.
+        await evictor.evict(seen)
+        assert await pods.read(seen) is None
+
+
+async def test_workloads_that_autoscalers_follow_are_known(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+        kube.store.put(
+            kinds.AUTOSCALERS,
+            {
+                "metadata": {"name": "web", "namespace": "shop"},
+                "spec": {"scaleTargetRef": target, "maxReplicas": 3},
+            },
+        )
+        scaled = ScaledWorkloads(cluster)
+
+        async def known() -> bool:
+            return bool(scaled.now())
+
+        await until(known, "the autoscaler is known")
+        assert scaled.now() == {("shop", "Deployment", "web"): {"cpu": FOLLOWED}}
+        assert "{}" in SIZED

@@ -27,7 +27,9 @@ STEP_S = 60
 MINUTES = 50
 """The real one takes what is an hour old, and no more."""
 POD = "cart-7c9d8f5b6d-x2x9k"
-KEY = ContainerKey("shop", "Deployment", "cart", "app")
+SHOP, CORNER = "shop", "corner"
+"""A namespace for each test: the real one takes nothing that is older than what it has."""
+KEY = ContainerKey(SHOP, "Deployment", "cart", "app")
 
 
 class WallClock(ManualClock):
@@ -45,7 +47,7 @@ async def url(request: pytest.FixtureRequest) -> AsyncIterator[str]:
 
 
 async def written(url: str, name: str, values: Sequence[tuple[float, float]], **more: str) -> None:
-    text = labels({"__name__": name, "namespace": "shop", "pod": POD, "container": "app", **more})
+    text = labels({"__name__": name, "pod": POD, "container": "app", **more})
     for at, value in values:
         content = body([series(text, value, round(at * 1000))])
         await HttpRemoteWrite(url=f"{url}/api/v1/write").write(content)
@@ -56,25 +58,30 @@ def moments() -> list[float]:
     return [end - STEP_S * number for number in range(MINUTES, -1, -1)]
 
 
-async def recorded(url: str) -> None:
+async def recorded(url: str, namespace: str) -> None:
     """Half a core, whose counter begins anew once; a peak of 300 MB; and what cannot be."""
     at = moments()
     counter = [(one, 0.5 * STEP_S * (number % 30)) for number, one in enumerate(at)]
-    await written(url, CPU_TOTAL, counter)
+    await written(url, CPU_TOTAL, counter, namespace=namespace)
     # Scraped twice, as by two jobs.
-    await written(url, CPU_TOTAL, counter, job="other")
-    await written(url, WORKING_SET, [(one, 3e8 if n == 20 else 2e8) for n, one in enumerate(at)])
-    await written(url, REQUESTS, [(at[-1], 2.0)], resource="cpu", unit="core")
+    await written(url, CPU_TOTAL, counter, job="other", namespace=namespace)
+    await written(
+        url,
+        WORKING_SET,
+        [(one, 3e8 if n == 20 else 2e8) for n, one in enumerate(at)],
+        namespace=namespace,
+    )
+    await written(url, REQUESTS, [(at[-1], 2.0)], resource="cpu", unit="core", namespace=namespace)
     # A pod's own group has no container.
-    await written(url, WORKING_SET, [(at[-1], 9e9)], container="")
-    await written(url, WORKING_SET, [(at[-1], math.nan)], container="lies")
+    await written(url, WORKING_SET, [(at[-1], 9e9)], container="", namespace=namespace)
+    await written(url, WORKING_SET, [(at[-1], math.nan)], container="lies", namespace=namespace)
 
 
 async def test_use_is_read_with_whose_it_was(url: str) -> None:
-    await recorded(url)
+    await recorded(url, SHOP)
     owners, usages, now = NamedOwners(), Usages(most=10), time.time()
     source = replace(PrometheusHttp(url=url, clock=WallClock()))
-    reading = PrometheusReading(source, owners)
+    reading = PrometheusReading(source, owners, namespace=SHOP)
     dropped: dict[str, int] = {}
     async for steps in reading.steps(begin=now - 3_600, end=now):
         found = samples_of(steps, owners, now=now, before=lambda _: math.inf)
@@ -95,14 +102,30 @@ def test_advice_comes_from_it_with_nothing_installed(
     for name, words in (
         ("nemutator", ()),
         ("krr", ("--strategy", "krr")),
-        ("seed", ("--strategy", "seed", "-n", "shop")),
+        ("seed", ("--strategy", "seed")),
     ):
-        assert main(["advise", "--prometheus", served, "--days", "1", "-o", "json", *words]) == 0
+        assert (
+            main(
+                [
+                    "advise",
+                    "--prometheus",
+                    served,
+                    "--days",
+                    "1",
+                    "-n",
+                    CORNER,
+                    "-o",
+                    "json",
+                    *words,
+                ]
+            )
+            == 0
+        )
         (row,) = json.loads(capsys.readouterr().out)["items"]
         assert (row["owner"], row["strategy"]) == ("cart", name)
         assert row["requests_now"]["cpu"] == "2000m"
     assert row["requests"]["memory"] == "399000000"
-    assert main(["advise", "--prometheus", served, "--days", "1"]) == 0
+    assert main(["advise", "--prometheus", served, "--days", "1", "-n", CORNER]) == 0
     captured = capsys.readouterr()
     assert "Deployment/cart" in captured.out
     assert "workloads are guessed from names of pods" in captured.err
@@ -116,7 +139,7 @@ def served(request: pytest.FixtureRequest) -> object:
 
     if request.param == "prometheus":
         url = request.getfixturevalue("prometheus").url
-        asyncio.run(recorded(url))
+        asyncio.run(recorded(url, CORNER))
         yield url
         return
     fake, loop, ready, stop = FakePrometheus(), asyncio.new_event_loop(), threading.Event(), None
@@ -125,7 +148,7 @@ def served(request: pytest.FixtureRequest) -> object:
         nonlocal stop
         stop = asyncio.Event()
         async with fake.serving() as there:
-            await recorded(there.url)
+            await recorded(there.url, CORNER)
             ready.set()
             await stop.wait()
 

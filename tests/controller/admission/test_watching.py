@@ -16,6 +16,8 @@ from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.snapshot import Policies
+from nemutator_controller.updating.at_creation import policy_at_creation
+from nemutator_controller.updating.objects import SIZING_POLICIES
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -41,16 +43,20 @@ def event(kind: str, item: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"type": kind, "object": item}) + b"\n"
 
 
+LISTED_NONE = listed()
+
+
 class Play:
     def __init__(
         self,
         policies: list[Said | list[Said]],
         namespaces: list[Said],
         runtime_classes: Sequence[Said] = (),
+        sizing: Sequence[Said | list[Said]] = (NO_WATCH_LIST, LISTED_NONE),
     ) -> None:
         self.clock, self.meter, self.health = ManualClock(), MemoryMeter(), Readiness()
         self.transports = tuple(
-            ScriptedTransport(*script) for script in (policies, namespaces, runtime_classes)
+            ScriptedTransport(*script) for script in (policies, namespaces, runtime_classes, sizing)
         )
         eager = fake_process(clock=EagerClock(), meter=self.meter)
         policies_informer = Informer(MUTATION_POLICIES, transport=self.transports[0], process=eager)
@@ -61,8 +67,16 @@ class Play:
             namespaces_informer,
             classes_informer,
             process=fake_process(readiness=self.health, clock=self.clock, meter=self.meter),
+            sizing_informer=Informer(SIZING_POLICIES, transport=self.transports[3], process=eager),
+            sizing_policy=policy_at_creation,
         )
-        self.loops = policies_informer.run, namespaces_informer.run, classes_informer.run
+        assert self.watched.sizing_informer is not None
+        self.loops = (
+            policies_informer.run,
+            namespaces_informer.run,
+            classes_informer.run,
+            self.watched.sizing_informer.run,
+        )
 
 
 @contextlib.asynccontextmanager
@@ -70,12 +84,14 @@ async def played(
     policies: list[Said | list[Said]],
     namespaces: list[Said],
     runtime_classes: Sequence[Said] = (),
+    sizing: Sequence[Said | list[Said]] = (NO_WATCH_LIST, LISTED_NONE),
 ) -> AsyncIterator[Play]:
     """After both scripts, with one look at the informers since."""
-    play = Play(policies, namespaces, runtime_classes or [NO_WATCH_LIST, listed()])
+    play = Play(policies, namespaces, runtime_classes or [NO_WATCH_LIST, listed()], sizing)
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(run()) for run in play.loops]
         tasks.append(group.create_task(play.watched.follow()))
+        tasks.append(group.create_task(play.watched.follow_sizing()))
         async with asyncio.timeout(60):
             for transport in play.transports:
                 await transport.over.wait()
@@ -173,3 +189,23 @@ async def test_the_brains_snapshots_are_answered_from_and_nonsense_changes_nothi
             await take(b"nonsense")
     assert play.watched.advisor is advisor
     assert play.watched.reversed("a", "Deployment", "web") == {"p"}
+
+
+async def test_what_sizing_policies_say_of_new_pods_comes_after_all_else() -> None:
+    policies: list[Said | list[Said]] = [NO_WATCH_LIST, listed(manifest("z", 1, spec=TEAM))]
+    sizing: list[Said | list[Said]] = [
+        NO_WATCH_LIST,
+        listed(manifest("b", 1, spec={"mode": "InPlace"}), manifest("off", 2, spec={})),
+        [
+            event("ADDED", manifest("a", 10, spec={"mode": "Initial"})),
+            event("ADDED", manifest("c", 11, spec={"mode": "Evict"})),
+            event("DELETED", manifest("c", 12, spec={"mode": "Evict"})),
+            event("MODIFIED", manifest("b", 13, spec={"mode": "nonsense"})),
+        ],
+    ]
+    async with played(policies, SYNCED, sizing=sizing) as play:
+        assert play.watched.policies is not None
+        assert [(each.name, each.alone) for each in play.watched.policies.sound] == [
+            ("z", False),
+            ("SizingPolicy/a", True),
+        ]

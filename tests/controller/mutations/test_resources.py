@@ -99,6 +99,22 @@ def test_a_request_stays_below_its_limit_and_a_limit_above_its_request() -> None
     assert made["limits"]["cpu"] == "1"
 
 
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [({"memory": "64Mi"}, {"memory": "128Mi"}), ({"memory": "1Gi"}, {"memory": "1Gi"}), ({}, None)],
+)
+def test_a_request_raises_its_limit_where_that_is_wanted_and_makes_none(
+    limits: Json, expected: Json
+) -> None:
+    wanted = ContainerResources(requests={"memory": Amount(value="128Mi", raise_limit=True)})
+    given = {"requests": {"memory": "32Mi"}, **({"limits": limits} if limits else {})}
+    made, warnings = applied(given, wanted)
+    assert (made["requests"], made.get("limits")) == ({"memory": "128Mi"}, expected)
+    assert warnings == []
+    alone = ContainerResources(limits={"memory": Amount(value="1Gi", raise_limit=True)})
+    assert list(faults(alone)) == ["limits.memory.raiseLimit: only requests raise their limit"]
+
+
 def test_a_limit_comes_down_together_with_its_request() -> None:
     both = ContainerResources(
         limits={"cpu": Amount(value="200m"), "memory": Amount(ratio=0.5)},

@@ -95,6 +95,14 @@ def test_programs_that_live_for_seconds_are_not_listed() -> None:
     assert is_listed(staying, now=NOW)
 
 
+def test_what_somebody_else_sizes_is_left_to_them_and_why() -> None:
+    [advice] = advice_list([SEEN], {}, NOTHING_GROWS, now=NOW)
+    sent = for_admission(advice, {"cpu": "a HorizontalPodAutoscaler follows it"})
+    assert sent.requests.cpu is None
+    assert sent.requests.memory == advice.requests.memory
+    assert sent.reason.endswith("a HorizontalPodAutoscaler follows it")
+
+
 def test_admission_gets_what_it_decides_by() -> None:
     [advice] = advice_list([SEEN], {}, NOTHING_GROWS, now=NOW)
     sent = for_admission(advice)

@@ -12,7 +12,7 @@ def test_the_file_is_what_the_model_says() -> None:
 def test_every_field_has_a_meaning_a_type_and_an_end() -> None:
     [version] = sizing_definition()["spec"]["versions"]
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    assert spec["properties"]["mode"]["enum"] == ["InPlace", "Off"]
+    assert spec["properties"]["mode"]["enum"] == ["Evict", "InPlace", "Initial", "Off"]
     for name, node in spec["properties"].items():
         assert node["description"], name
     for node in nodes(spec):

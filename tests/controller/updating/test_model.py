@@ -23,7 +23,10 @@ def test_a_policy_that_says_nothing_decides_and_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("spec", "fault"),
     [
-        ({"mode": "Evict"}, "spec.mode: invalid enum value 'Evict': expected one of InPlace, Off"),
+        (
+            {"mode": "Recreate"},
+            "spec.mode: invalid enum value 'Recreate': expected one of Evict, InPlace, Initial, Off",
+        ),
         ({"modes": "Off"}, "spec: object contains unknown field `modes`"),
         ({"minReplicas": 0}, "spec.minReplicas: expected `int` >= 1"),
         ({"resources": {"cpu": {"min": "0"}}}, "spec.resources.cpu.min: expected more than 0"),

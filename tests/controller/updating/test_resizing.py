@@ -5,6 +5,7 @@ from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.stamps import stamp_of
+from nemutator_controller.updating.evicting import DEFERRED_S, SizingEvictions
 from nemutator_controller.updating.records import ContainerAdvice, NotResizedError
 from nemutator_controller.updating.resizing import REFUSED_FIRST_S, UNPROVEN, RunningResizes
 
@@ -42,6 +43,7 @@ class Resizes:
             self.advice,
             self.journal,
             self.replicas,
+            SizingEvictions(self.pods, fake_process(clock=self.clock, meter=self.meter)),
             process=fake_process(clock=self.clock, meter=self.meter),
             fresh=lambda: f"d{next(ids)}",
             per_minute=per_minute,
@@ -193,3 +195,50 @@ async def test_a_pod_that_was_changed_before_this_brain_began_counts_as_changed_
     other.advice.containers = {"app": firm(last_at=other.clock.now(), cpu="300m")}
     await other.engine.check()
     assert "it was changed less than" in other.why()
+
+
+async def test_a_pod_that_kubelet_cannot_resize_is_evicted_where_the_policy_says_so() -> None:
+    one = Resizes(small(), small("web-2"), mode="Evict", podsAtOnce=5)
+    await one.engine.check()
+    one.pods.states["u-web-1"] = "Infeasible"
+    await one.clock.advance(3_600)
+    await one.engine.check()
+    assert list(one.pods.documents) == ["u-web-2"]
+    assert one.counted("evicted") == 1
+    assert any(note.startswith("evicted: kubelet cannot resize it") for note in one.pods.notes)
+
+
+async def test_other_modes_evict_nobody() -> None:
+    one = Resizes(small(), small("web-2"), mode="InPlace", podsAtOnce=5)
+    await one.engine.check()
+    one.pods.states["u-web-1"] = "Infeasible"
+    await one.clock.advance(3_600)
+    await one.engine.check()
+    assert len(one.pods.documents) == 2
+    assert one.why() == "kubelet cannot make the last change: Infeasible"
+
+
+async def test_what_kubelet_puts_off_is_waited_for_first() -> None:
+    one = Resizes(small(), small("web-2"), mode="Evict", podsAtOnce=5)
+    await one.engine.check()
+    one.pods.states["u-web-1"] = "Deferred"
+    await one.engine.check()
+    assert len(one.pods.documents) == 2
+    await one.clock.advance(DEFERRED_S)
+    await one.engine.check()
+    assert list(one.pods.documents) == ["u-web-2"]
+
+
+async def test_what_the_api_server_refuses_is_given_by_an_eviction() -> None:
+    one = Resizes(small(), small("web-2"), mode="Evict")
+    one.pods.refusal = NotResizedError("resize is not known here", again=False)
+    await one.engine.check()
+    assert list(one.pods.documents) == ["u-web-2"]
+    assert one.states()[0] == "given"
+
+
+async def test_initial_only_shows_what_running_pods_would_get() -> None:
+    one = Resizes(mode="Initial")
+    await one.engine.check()
+    assert one.states() == ["due"]
+    assert one.pods.requests() == {"cpu": "100m", "memory": "100M"}

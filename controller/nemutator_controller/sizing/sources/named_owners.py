@@ -81,6 +81,7 @@ def requests_of(
     """What containers request; of several pods of one workload, the one that requests most."""
     cpu: dict[ContainerKey, int] = {}
     memory: dict[ContainerKey, int] = {}
+    pods: dict[ContainerKey, set[str]] = {}
     for series in found:
         labels = series.labels
         names = [_label(labels, name) for name in ("namespace", "pod", "container")]
@@ -88,11 +89,15 @@ def requests_of(
         value = max(series.values)
         if key is None or not 0 <= value < 1e15:
             continue
+        pods.setdefault(key, set()).add(names[1])
         if labels.get("resource") == "cpu":
             cpu[key] = max(cpu.get(key, 0), round(value * 1_000))
         elif labels.get("resource") == "memory":
             memory[key] = max(memory.get(key, 0), round(value))
-    return {key: Requested(cpu.get(key), memory.get(key)) for key in {*cpu, *memory}}
+    return {
+        key: Requested(cpu.get(key), memory.get(key), pods=len(pods[key]))
+        for key in {*cpu, *memory}
+    }
 
 
 def _label(labels: Mapping[str, str], name: str) -> str:

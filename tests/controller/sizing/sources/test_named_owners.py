@@ -82,4 +82,6 @@ def test_of_several_pods_the_largest_request_counts() -> None:
         ],
         NamedOwners(),
     )
-    assert found == {ContainerKey("shop", "StatefulSet", "web", "app"): Requested(500, 100_000_000)}
+    assert found == {
+        ContainerKey("shop", "StatefulSet", "web", "app"): Requested(500, 100_000_000, 2)
+    }

@@ -1,0 +1,49 @@
+"""Workloads that autoscalers of others scale or size, from one watched cluster."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.kube.workload_objects import Autoscaler, VerticalAutoscaler
+from nemutator_controller.sizing.keys import Workload
+
+FOLLOWED = "a HorizontalPodAutoscaler follows it"
+SIZED = "the VerticalPodAutoscaler {} sizes it"
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledWorkloads:
+    """The `SizedElsewhere`."""
+
+    cluster: Cluster
+
+    def now(self) -> Mapping[Workload, Mapping[str, str]]:
+        objects = self.cluster.objects.snapshot()
+        found: dict[Workload, dict[str, str]] = {}
+        for scaler in objects.autoscalers.values():
+            target = scaler.spec.scale_target_ref
+            key = (scaler.metadata.namespace, target.kind, target.name)
+            for resource in followed(scaler):
+                if resource in ("cpu", "memory"):
+                    found.setdefault(key, {})[resource] = FOLLOWED
+        for sizer in objects.vertical_autoscalers.values():
+            target = sizer.spec.target_ref
+            if gives(sizer):
+                why = SIZED.format(sizer.metadata.name)
+                key = (sizer.metadata.namespace, target.kind, target.name)
+                found.setdefault(key, {}).update(cpu=why, memory=why)
+        return found
+
+
+def followed(autoscaler: Autoscaler) -> Iterator[str]:
+    """Resources that it scales by."""
+    if autoscaler.spec.metrics is None:
+        # The API server's default.
+        yield "cpu"
+    for metric in autoscaler.spec.metrics or ():
+        yield metric.resource.name or metric.container_resource.name
+
+
+def gives(autoscaler: VerticalAutoscaler) -> bool:
+    policy = autoscaler.spec.update_policy
+    return policy is None or policy.update_mode != "Off"

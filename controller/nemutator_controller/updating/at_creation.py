@@ -1,0 +1,62 @@
+"""What a SizingPolicy says of pods when they are created: the same amounts within the same bounds, as a policy that
+admission follows: pure.
+
+So a pod that comes after one that was resized is not the size that its workload says. Steps and times are for pods
+that run, and do not count here.
+"""
+
+from typing import Any
+
+import msgspec
+
+from nemutator_controller.policies.model import Policy, PolicyError, policy_of
+from nemutator_controller.updating.model import SizedResource, SoundSizing, sizing_of
+from nemutator_controller.updating.selection import SYSTEM
+
+
+def policy_at_creation(name: str, spec: Any) -> Policy | None:
+    """None: it says nothing of them, or it has faults, which the brain tells."""
+    try:
+        sizing = sizing_of(name, spec)
+        requests = _requests(sizing)
+        if sizing.spec.mode == "Off" or not requests:
+            return None
+        made = policy_of(f"SizingPolicy/{name}", _spec(sizing, requests))
+    except PolicyError:
+        return None
+    return msgspec.structs.replace(made, alone=True)
+
+
+def _spec(sizing: SoundSizing, requests: dict[str, Any]) -> dict[str, Any]:
+    match = sizing.spec.match
+    resources: dict[str, Any] = {"requests": requests}
+    if sizing.spec.resources.containers:
+        resources["containers"] = list(sizing.spec.resources.containers)
+    return {
+        "match": {
+            "namespaces": list(match.namespaces),
+            "excludedNamespaces": [*match.excluded_namespaces, *sorted(SYSTEM)],
+            "names": list(match.names),
+            "excludedNames": list(match.excluded_names),
+            "ownerKinds": list(match.kinds),
+            "podSelector": msgspec.to_builtins(match.pod_selector),
+        },
+        "mode": "Apply",
+        "mutations": [{"resources": resources}],
+    }
+
+
+def _requests(sizing: SoundSizing) -> dict[str, Any]:
+    resources = sizing.spec.resources
+    found: dict[str, Any] = {}
+    if resources.cpu.enabled:
+        found["cpu"] = _amount(resources.cpu)
+    if resources.memory.enabled:
+        # As in pods that run: a container that needs more than its limit would be killed.
+        found["memory"] = {**_amount(resources.memory), "raiseLimit": True}
+    return found
+
+
+def _amount(resource: SizedResource) -> dict[str, Any]:
+    bounds = {"min": resource.min, "max": resource.max}
+    return {"advice": True, **{word: text for word, text in bounds.items() if text is not None}}

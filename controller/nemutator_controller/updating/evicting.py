@@ -1,0 +1,85 @@
+"""Evicts pods whose resize is not possible, where a policy says so: the one that comes after it has the advised sizes
+from its creation on.
+
+What makes sure that this ends: a pod that is younger than the cool-down is not evicted, and neither is one that
+nobody would make anew. Disruption budgets are the API server's to keep.
+"""
+
+import logging
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass, field
+
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.updating.model import SoundSizing
+from nemutator_controller.updating.ports import PodEvictor
+from nemutator_controller.updating.records import NotResizedError, SizedPod, SizedWorkload
+
+log = logging.getLogger(__name__)
+
+DEFERRED_S = 300.0
+"""A resize that kubelet puts off for so long is taken for one that it cannot make."""
+
+APART_S = 60.0
+"""Between two evictions of one workload: the new pod may not be seen before."""
+
+NO_NEW_PODS_OF = frozenset({"Pod", "Node", "Job", "CronJob"})
+"""Of what makes no new pod for one that is evicted; of a Job it would be another attempt."""
+
+
+@dataclass(slots=True)
+class SizingEvictions:
+    evictor: PodEvictor
+    process: Process
+    _: KW_ONLY
+    _deferred_since: dict[str, float] = field(default_factory=dict, init=False)
+    """By uid."""
+    _evicted_at: dict[SizedWorkload, float] = field(default_factory=dict, init=False)
+
+    def cause(self, pod: SizedPod) -> str:
+        """Why its resize, which was given, is not made; empty: it may still be."""
+        now = self.process.clock.monotonic()
+        if pod.state != "Deferred":
+            self._deferred_since.pop(pod.uid, None)
+        if pod.state in ("Infeasible", "Error"):
+            return f"kubelet cannot resize it: {pod.state}"
+        if pod.state == "Deferred":
+            since = self._deferred_since.setdefault(pod.uid, now)
+            if now - since >= DEFERRED_S:
+                return f"kubelet has put its resize off for {DEFERRED_S:.0f} s"
+        return ""
+
+    def barred(self, pod: SizedPod, policy: SoundSizing, *, running: int) -> str:
+        """Why it is not evicted; empty: it may be."""
+        if policy.spec.mode != "Evict":
+            return "the policy evicts none"
+        if pod.workload[1] in NO_NEW_PODS_OF:
+            return "nobody would make another pod"
+        if running < max(2, policy.spec.min_replicas):
+            return f"{running} pods run: none is left while another one starts"
+        if self.process.clock.now() - pod.created_at < policy.spec.cool_down_seconds:
+            return "it is too young to be evicted"
+        last = self._evicted_at.get(pod.workload)
+        if last is not None and self.process.clock.monotonic() - last < APART_S:
+            return "another pod of its workload was evicted lately"
+        return ""
+
+    async def evict(self, pod: SizedPod, policy: SoundSizing, why: str) -> tuple[str, str]:
+        """Its state after that, and why."""
+        try:
+            await self.evictor.evict(pod)
+        except NotResizedError as error:
+            self.process.meter.count(names.RESIZES, result="not_evicted")
+            return "waits", f"not evicted: {error}"
+        self._evicted_at[pod.workload] = self.process.clock.monotonic()
+        note = f"evicted: {why}; the next pod has the advised sizes from its creation on"
+        self.process.meter.count(names.RESIZES, result="evicted")
+        log.info("pod_evicted", {names.OBJECT: str(pod), names.REASON: why})
+        self.evictor.notify(pod, f"{note} ({policy.name})")
+        return "given", note
+
+    def forget(self, uids: Collection[str], workloads: Collection[SizedWorkload]) -> None:
+        """All but these."""
+        self._deferred_since = {u: at for u, at in self._deferred_since.items() if u in uids}
+        self._evicted_at = {w: at for w, at in self._evicted_at.items() if w in workloads}

@@ -1,0 +1,1 @@
+"""`nemutator import`: from objects of others to ours, and what differs."""

@@ -1,0 +1,168 @@
+"""A VerticalPodAutoscaler as a SizingPolicy, and what differs: pure.
+
+What a SizingPolicy cannot say as narrowly leaves it in mode Off, so that nothing is changed that the autoscaler would
+not have changed; a person decides.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nemutator_common import names
+
+VPA = "VerticalPodAutoscaler"
+GROUP = "autoscaling.k8s.io/"
+LONGEST_NAME = 253
+
+_MODES = {
+    "Off": "Off",
+    "Initial": "Initial",
+    "Recreate": "Evict",
+    "Auto": "Evict",
+    "InPlaceOrRecreate": "Evict",
+    "InPlace": "InPlace",
+}
+_RESOURCES = ("cpu", "memory")
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    name: str
+    """Of the autoscaler, with its namespace."""
+    policy: Json
+    differences: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Containers:
+    names: tuple[str, ...]
+    """Those that are sized; empty: all."""
+    resources: Json
+    unsayable: Sequence[str]
+
+
+def imported(documents: Iterable[Any]) -> list[Imported]:
+    """Those of all autoscalers in *documents*, which may be Lists."""
+    return [_imported(each) for document in documents for each in _autoscalers(document)]
+
+
+def _autoscalers(document: Any) -> Iterator[Json]:
+    found = _map(document)
+    kind = found.get("kind")
+    if kind == VPA and str(found.get("apiVersion", "")).startswith(GROUP):
+        yield found
+    elif isinstance(kind, str) and kind.endswith("List"):
+        for item in _list(found.get("items")):
+            # Items of a typed list do not repeat what they are.
+            head = {"kind": VPA, "apiVersion": found.get("apiVersion")} if kind != "List" else {}
+            if kind in ("List", f"{VPA}List"):
+                yield from _autoscalers({**head, **_map(item)})
+
+
+def _imported(autoscaler: Json) -> Imported:
+    meta, spec = _map(autoscaler.get("metadata")), _map(autoscaler.get("spec"))
+    namespace, name = _text(meta.get("namespace")) or "default", _text(meta.get("name"))
+    target, update = _map(spec.get("targetRef")), _map(spec.get("updatePolicy"))
+    containers = _containers(_list(_map(spec.get("resourcePolicy")).get("containerPolicies")))
+    differences = list(_differences(spec, update))
+    word = _text(update.get("updateMode")) or "Auto"
+    mode = _MODES.get(word, "Off")
+    if word not in _MODES:
+        differences.append(f"updateMode {word} is not known: mode Off")
+    unsayable = list(containers.unsayable)
+    if not _text(target.get("kind")) or not _text(target.get("name")):
+        unsayable.append("it has no targetRef")
+    if unsayable and mode != "Off":
+        differences += [f"{why}: mode Off in the place of {mode}" for why in unsayable]
+        mode = "Off"
+    policy: dict[str, Any] = {
+        "match": {
+            "namespaces": [namespace],
+            "kinds": [_text(target.get("kind"))],
+            "names": [_text(target.get("name"))],
+        },
+        "mode": mode,
+        "resources": {
+            **({"containers": list(containers.names)} if containers.names else {}),
+            **containers.resources,
+        },
+    }
+    replicas = update.get("minReplicas")
+    if isinstance(replicas, int) and not isinstance(replicas, bool) and 1 <= replicas <= 10_000:
+        policy["minReplicas"] = replicas
+    return Imported(
+        f"{namespace}/{name}",
+        {
+            "apiVersion": f"{names.DOMAIN}/v1alpha1",
+            "kind": "SizingPolicy",
+            "metadata": {"name": f"{namespace}-{name}"[:LONGEST_NAME]},
+            "spec": policy,
+        },
+        differences,
+    )
+
+
+def _differences(spec: Json, update: Json) -> Iterator[str]:
+    if update.get("evictionRequirements"):
+        yield "evictionRequirements have no counterpart: raising and lowering are given alike"
+    if spec.get("recommenders"):
+        yield "its recommender is not asked: the advice is nemutator's"
+    if spec.get("startupBoost"):
+        yield "startupBoost has no counterpart"
+    policies = _list(_map(spec.get("resourcePolicy")).get("containerPolicies"))
+    if any(_map(one).get("controlledValues") != "RequestsOnly" for one in policies or [{}]):
+        yield (
+            "limits are not scaled with requests: of CPU they stay, and a memory limit is raised where it is"
+            " too low"
+        )
+    yield "while the VerticalPodAutoscaler is there and not Off, its workload is left to it: delete it"
+
+
+def _containers(policies: Sequence[Any]) -> _Containers:
+    rules = {_text(_map(one).get("containerName")) or "*": _map(one) for one in policies}
+    rest = rules.get("*", {})
+    named = {name: rule for name, rule in rules.items() if name != "*"}
+    is_rest_on = rest.get("mode") != "Off"
+    on = {name: rule for name, rule in named.items() if rule.get("mode") != "Off"}
+    unsayable: list[str] = []
+    if is_rest_on and len(on) < len(named):
+        off = ", ".join(sorted(set(named) - set(on)))
+        unsayable.append(f"containers that are left alone cannot be named ({off}): name the others")
+    if not is_rest_on and not on:
+        unsayable.append("all of its containers are Off")
+    wanted = [*on.values(), *([rest] if is_rest_on else [])]
+    shapes = [_resources(rule) for rule in wanted] or [_resources({})]
+    if any(shape != shapes[-1] for shape in shapes):
+        unsayable.append("containers differ in bounds or resources, and a policy has one of each")
+    return _Containers(() if is_rest_on else tuple(sorted(on)), shapes[-1], unsayable)
+
+
+def _resources(rule: Json) -> Json:
+    controlled = rule.get("controlledResources")
+    found: dict[str, Any] = {}
+    for resource in _RESOURCES:
+        if isinstance(controlled, list) and resource not in controlled:
+            found[resource] = {"enabled": False}
+            continue
+        bounds = {
+            word: str(_map(rule.get(field))[resource])
+            for word, field in (("min", "minAllowed"), ("max", "maxAllowed"))
+            if isinstance(_map(rule.get(field)).get(resource), str | int | float)
+        }
+        if bounds:
+            found[resource] = bounds
+    return found
+
+
+def _map(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value[:LONGEST_NAME] if isinstance(value, str) else ""

@@ -1,0 +1,23 @@
+"""Amounts of CPU and memory as the brain writes them: pure."""
+
+from collections.abc import Mapping
+
+
+def millis(text: str | None) -> float | None:
+    """Thousandths of a core in an amount as the brain writes it."""
+    return _number(text, {"m": 1.0, "": 1_000.0})
+
+
+def bytes_of(text: str | None) -> float | None:
+    """The bytes in an amount as the brain writes it."""
+    return _number(text, {"M": 1e6, "": 1.0})
+
+
+def _number(text: str | None, units: Mapping[str, float]) -> float | None:
+    for unit, size in units.items():
+        if text is None or not text.endswith(unit):
+            continue
+        digits = text.removesuffix(unit)
+        if len(digits) <= 18 and digits.isascii() and digits.isdecimal():
+            return int(digits) * size
+    return None

@@ -1,0 +1,46 @@
+from dataclasses import replace
+
+from nemutator_common import names
+from nemutator_common.admission_snapshots import Amounts
+from nemutator_controller.sizing.documents import Advice, Use
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.measuring import MEASURED_S, AdviceMeasuring, wasted
+from nemutator_controller.sizing.usages import Usages
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+ADVICE = Advice(
+    namespace="shop", owner_kind="Deployment", owner="web", container="app",
+    strategy="nemutator", state="firm", reason="", points=9, span_s=1.0, last_at=1.0,
+    use=Use(cpu_p50=0, cpu_p95=0, memory_p95=0, memory_max=0),
+    requests_now=Amounts(cpu="500m", memory="1000000000"),
+    requests=Amounts(cpu="200m", memory="1200M"), limits=Amounts(), pods=3,
+)  # fmt: skip
+
+
+def test_what_all_pods_request_beyond_firm_advice_is_added_up() -> None:
+    young = replace(ADVICE, state="provisional")
+    unknown = replace(ADVICE, requests_now=Amounts())
+    assert wasted([ADVICE, young, unknown, ADVICE], "cpu") == 1.8
+    assert wasted([ADVICE], "memory") == 0
+
+
+class Nothing:
+    async def now(self) -> dict[ContainerKey, object]:
+        return {}
+
+    def of(self, key: ContainerKey) -> None:
+        return None
+
+
+async def test_it_is_told_every_few_minutes() -> None:
+    clock, meter = ManualClock(), MemoryMeter()
+    process = fake_process(clock=clock, meter=meter)
+    measuring = AdviceMeasuring(Usages(most=5), Nothing(), Nothing(), process)  # type: ignore[arg-type]
+    async with in_background(measuring.run(), clock):
+        await clock.advance(MEASURED_S)
+        assert meter.value(names.RECOMMENDED_CONTAINERS, state="firm") == 0
+        assert meter.value(names.WASTED_CORES) == 0

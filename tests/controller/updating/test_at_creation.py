@@ -1,0 +1,114 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.kube.quantities import parse_quantity
+from nemutator_controller.mutations.advisor import (
+    Name,
+    NoAdvice,
+    RecommendedAmount,
+    Side,
+    WorkloadRef,
+)
+from nemutator_controller.mutations.decisions import Subject
+from nemutator_controller.policies.plans import MutationPlan, Situation, plan
+from nemutator_controller.updating.at_creation import policy_at_creation
+
+
+class Advised:
+    def __init__(self, **amounts: str) -> None:
+        self.amounts = amounts
+
+    def advise(
+        self, workload: WorkloadRef, container: str, side: Side, name: Name
+    ) -> RecommendedAmount | NoAdvice:
+        text = self.amounts.get(name)
+        if text is None or side == "limits":
+            return NoAdvice("none")
+        return RecommendedAmount(parse_quantity(text), "nemutator, 500 points")
+
+
+def made(
+    specs: dict[str, Any], resources: dict[str, Any], *, namespace: str = "shop", **advised: str
+) -> MutationPlan:
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"generateName": "cart-1-", "namespace": namespace, "labels": {"tier": "web"}},
+        "spec": {"containers": [{"name": "app", "image": "x", "resources": resources}]},
+    }
+    found = [policy_at_creation(name, spec) for name, spec in sorted(specs.items())]
+    subject = Subject(
+        api_version="v1",
+        kind="Pod",
+        namespace=namespace,
+        name="",
+        uid="",
+        owner_kind="Deployment",
+        owner_name="cart",
+    )
+    situation = Situation(subject=subject, advisor=Advised(**advised))
+    return plan(manifest, situation, [each for each in found if each is not None])
+
+
+def paths(found: MutationPlan) -> dict[str, str]:
+    return {each.path: each.after[0] for each in found.edits}
+
+
+ASKED = {"requests": {"cpu": "100m", "memory": "100M"}, "limits": {"memory": "150M"}}
+CPU, MEMORY, LIMIT = (
+    f"containers[name=app].resources.{each}"
+    for each in ("requests.cpu", "requests.memory", "limits.memory")
+)
+
+
+@pytest.mark.parametrize("mode", ["Initial", "InPlace", "Evict"])
+def test_new_pods_get_what_is_advised_within_bounds(mode: str) -> None:
+    spec = {"mode": mode, "resources": {"cpu": {"max": "300m"}}}
+    found = made({"a": spec}, ASKED, cpu="900m", memory="120M")
+    assert paths(found) == {CPU: "300m", MEMORY: "120M"}
+    assert {each.policy for each in found.edits} == {"SizingPolicy/a"}
+
+
+def test_off_and_what_has_faults_say_nothing() -> None:
+    assert policy_at_creation("a", {"mode": "Off"}) is None
+    assert policy_at_creation("a", {"mode": "Initial", "nonsense": 1}) is None
+    off = {"cpu": {"enabled": False}, "memory": {"enabled": False}}
+    assert policy_at_creation("a", {"mode": "Initial", "resources": off}) is None
+
+
+def test_a_memory_limit_that_is_too_low_goes_up_with_the_request_and_never_down() -> None:
+    found = made({"a": {"mode": "Initial"}}, ASKED, memory="400M")
+    assert paths(found) == {MEMORY: "400M", LIMIT: "400M"}
+    lower = made({"a": {"mode": "Initial"}}, ASKED, memory="60M")
+    assert paths(lower) == {MEMORY: "60M"}
+
+
+def test_only_the_first_policy_that_selects_a_pod_is_followed() -> None:
+    specs: dict[str, Any] = {
+        "a": {"mode": "Initial", "match": {"names": ["other"]}},
+        "b": {"mode": "Initial", "match": {"names": ["cart"], "kinds": ["Deployment"]},
+              "resources": {"memory": {"enabled": False}}},
+        "c": {"mode": "Initial"},
+    }  # fmt: skip
+    assert paths(made(specs, ASKED, cpu="200m", memory="120M")) == {CPU: "200m"}
+
+
+def test_names_are_those_of_workloads() -> None:
+    spec = {"mode": "Initial", "match": {"names": ["cart-*"]}}
+    assert paths(made({"a": spec}, ASKED, cpu="200m")) == {}
+
+
+def test_the_systems_own_pods_follow_none() -> None:
+    assert paths(made({"a": {"mode": "Initial"}}, ASKED, namespace="kube-system", cpu="1")) == {}
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text(max_size=5),
+        lambda one: st.dictionaries(st.text(max_size=8), one, max_size=4),
+    )
+)
+def test_whatever_somebody_has_stored_is_no_failure(spec: Any) -> None:
+    policy_at_creation("a", spec)

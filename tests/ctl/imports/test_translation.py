@@ -1,0 +1,130 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.updating.model import GROUP, KIND, VERSION, sizing_of
+from nemutator_ctl.imports.translation import Imported, imported
+
+TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+
+
+def vpa(**spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "autoscaling.k8s.io/v1",
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"targetRef": TARGET, **spec},
+    }
+
+
+def one(**spec: Any) -> Imported:
+    [found] = imported([vpa(**spec)])
+    assert (found.policy["apiVersion"], found.policy["kind"]) == (f"{GROUP}/{VERSION}", KIND)
+    sizing_of("p", found.policy["spec"])  # It is sound.
+    return found
+
+
+@pytest.mark.parametrize(
+    ("word", "mode"),
+    [
+        ("Off", "Off"),
+        ("Initial", "Initial"),
+        ("Recreate", "Evict"),
+        ("Auto", "Evict"),
+        ("InPlaceOrRecreate", "Evict"),
+        ("InPlace", "InPlace"),
+        ("Sometimes", "Off"),
+    ],
+)
+def test_modes_are_those_that_do_the_same(word: str, mode: str) -> None:
+    found = one(updatePolicy={"updateMode": word, "minReplicas": 3})
+    assert found.policy["spec"]["mode"] == mode
+    assert found.policy["spec"]["minReplicas"] == 3
+
+
+def test_it_is_for_the_same_workload_within_the_same_bounds() -> None:
+    rule = {
+        "containerName": "*",
+        "minAllowed": {"cpu": "50m"},
+        "maxAllowed": {"cpu": 2, "memory": "1Gi"},
+        "controlledValues": "RequestsOnly",
+    }
+    found = one(resourcePolicy={"containerPolicies": [rule]})
+    assert found.name == "shop/web"
+    assert found.policy["metadata"]["name"] == "shop-web"
+    spec = found.policy["spec"]
+    assert spec["match"] == {"namespaces": ["shop"], "kinds": ["Deployment"], "names": ["web"]}
+    assert spec["resources"] == {
+        "cpu": {"min": "50m", "max": "2"},
+        "memory": {"max": "1Gi"},
+    }
+    assert [why.partition(":")[0] for why in found.differences] == [
+        "while the VerticalPodAutoscaler is there and not Off, its workload is left to it"
+    ]
+
+
+def test_containers_that_are_named_alone_stay_alone() -> None:
+    rules = [{"containerName": "*", "mode": "Off"}, {"containerName": "app"}]
+    found = one(resourcePolicy={"containerPolicies": rules})
+    assert found.policy["spec"]["resources"] == {"containers": ["app"]}
+    assert found.policy["spec"]["mode"] == "Evict"
+
+
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        ([{"containerName": "proxy", "mode": "Off"}], "cannot be named (proxy)"),
+        ([{"containerName": "*", "mode": "Off"}], "all of its containers are Off"),
+        ([{"containerName": "a", "maxAllowed": {"cpu": "1"}}], "containers differ"),
+    ],
+)
+def test_what_cannot_be_said_as_narrowly_changes_nothing(rules: list[Any], why: str) -> None:
+    found = one(resourcePolicy={"containerPolicies": rules})
+    assert found.policy["spec"]["mode"] == "Off"
+    assert any(
+        why in each and "mode Off in the place of Evict" in each for each in found.differences
+    )
+
+
+def test_only_some_resources_are_controlled() -> None:
+    rule = {"containerName": "*", "controlledResources": ["memory"]}
+    found = one(resourcePolicy={"containerPolicies": [rule]})
+    assert found.policy["spec"]["resources"] == {"cpu": {"enabled": False}}
+
+
+def test_what_has_no_counterpart_is_said() -> None:
+    found = one(
+        recommenders=[{"name": "x"}],
+        startupBoost={"cpu": {}},
+        updatePolicy={"evictionRequirements": [{}]},
+    )
+    said = " ".join(found.differences)
+    assert all(word in said for word in ("evictionRequirements", "recommender", "startupBoost"))
+
+
+def test_lists_are_read_whole_and_other_objects_left_aside() -> None:
+    item = {key: value for key, value in vpa().items() if key in ("metadata", "spec")}
+    typed = {
+        "apiVersion": "autoscaling.k8s.io/v1",
+        "kind": "VerticalPodAutoscalerList",
+        "items": [item],
+    }
+    mixed = {"apiVersion": "v1", "kind": "List", "items": [vpa(), {"kind": "Pod"}, 7]}
+    assert [each.name for each in imported([typed, mixed, {"kind": "ConfigMapList"}])] == [
+        "shop/web",
+        "shop/web",
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda each: (
+        st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=6), each, max_size=3)
+    ),
+)
+
+
+@given(JSON, JSON, JSON)
+def test_whatever_is_in_one_there_is_an_answer(target: Any, update: Any, policy: Any) -> None:
+    assert len(imported([vpa(targetRef=target, updatePolicy=update, resourcePolicy=policy)])) == 1
