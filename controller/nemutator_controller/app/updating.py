@@ -59,7 +59,11 @@ def updating_part(
         AdviceOfUse(usages, cluster, LeakingMemory(findings), process.clock),
         BrainJournal(SqlJournal(context.database)),
         HeardReplicas(replicas),
-        SizingEvictions(SizedPodEvictor(cluster.writer, cluster.announcer), process),
+        SizingEvictions(
+            SizedPodEvictor(cluster.writer, cluster.announcer),
+            process,
+            held=seasons.holds_evictions,
+        ),
         process=process,
         fresh=lambda: uuid.uuid4().hex,
         per_minute=context.settings.resizes_per_minute,

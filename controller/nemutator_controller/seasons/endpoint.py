@@ -110,7 +110,13 @@ class InSeasonApi:
             switches = await self.store.all()
         except StoreUnavailableError as error:
             return unavailable(f"the database: {error}", AGAIN)
-        named = (one.name for one in switches if one.kind == "MutationPolicy" and one.in_force)
+        # As admission names the policies that it makes of SizingPolicies.
+        prefixes = {"MutationPolicy": "", "SizingPolicy": "SizingPolicy/"}
+        named = (
+            prefixes[one.kind] + one.name
+            for one in switches
+            if one.kind in prefixes and one.in_force
+        )
         document = SeasonSnapshot(tuple(sorted(named)))
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
         return unless_known(request, document, tag=tag)

@@ -1,8 +1,8 @@
 """What a SizingPolicy says of pods when they are created: the same amounts within the same bounds, as a policy that
 admission follows: pure.
 
-So a pod that comes after one that was resized is not the size that its workload says. Steps and times are for pods
-that run, and do not count here.
+So a pod that comes after one that was resized is not the size that its workload says. Steps and cool-downs are for
+pods that run, and do not count here; `when` does.
 """
 
 from typing import Any
@@ -32,7 +32,9 @@ def _spec(sizing: SoundSizing, requests: dict[str, Any]) -> dict[str, Any]:
     resources: dict[str, Any] = {"requests": requests}
     if sizing.spec.resources.containers:
         resources["containers"] = list(sizing.spec.resources.containers)
+    when = sizing.spec.when
     return {
+        **({} if when is None else {"when": msgspec.to_builtins(when)}),
         "match": {
             "namespaces": list(match.namespaces),
             "excludedNamespaces": [*match.excluded_namespaces, *sorted(SYSTEM)],

@@ -6,7 +6,7 @@ nobody would make anew. Disruption budgets are the API server's to keep.
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
@@ -33,6 +33,8 @@ class SizingEvictions:
     evictor: PodEvictor
     process: Process
     _: KW_ONLY
+    held: Callable[[], str] = lambda: ""
+    """The SeasonPolicy that holds evictions back now; empty: none does."""
     _deferred_since: dict[str, float] = field(default_factory=dict, init=False)
     """By uid."""
     _evicted_at: dict[SizedWorkload, float] = field(default_factory=dict, init=False)
@@ -54,6 +56,8 @@ class SizingEvictions:
         """Why it is not evicted; empty: it may be."""
         if policy.spec.mode != "Evict":
             return "the policy evicts none"
+        if brain := self.held():
+            return f"the SeasonPolicy {brain} holds evictions back"
         if pod.workload[1] in NO_NEW_PODS_OF:
             return "nobody would make another pod"
         if running < max(2, policy.spec.min_replicas):

@@ -13,6 +13,7 @@ from nemutator_controller.mutations.advisor import (
 )
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
+from nemutator_controller.policies.snapshot import Policies
 from nemutator_controller.updating.at_creation import policy_at_creation
 
 
@@ -112,3 +113,13 @@ def test_the_systems_own_pods_follow_none() -> None:
 )
 def test_whatever_somebody_has_stored_is_no_failure(spec: Any) -> None:
     policy_at_creation("a", spec)
+
+
+def test_new_pods_wait_for_its_time_and_season_too() -> None:
+    when = {"windows": [{"from": "22:00", "to": "06:00"}], "season": ["off-peak"]}
+    found = policy_at_creation("p", {"mode": "Initial", "when": when})
+    assert found is not None
+    policies, hour = Policies((found,)), 3_600
+    assert policies.at(23 * hour, frozenset({"SizingPolicy/p"})).for_pods == (found,)
+    assert policies.at(23 * hour, frozenset({"p"})).for_pods == ()
+    assert policies.at(12 * hour, frozenset({"SizingPolicy/p"})).for_pods == ()

@@ -76,3 +76,10 @@ async def test_a_budget_that_does_not_allow_it_is_waited_for() -> None:
     )
     assert one.meter.value(names.RESIZES, result="not_evicted") == 1
     assert one.made.barred(one.pod(), policy(), running=2) == ""
+
+
+def test_none_is_evicted_while_a_season_holds_evictions_back() -> None:
+    one = Evictions()
+    assert one.made.barred(one.pod(), policy(), running=3) == ""
+    one.made.held = lambda: "busy"
+    assert "SeasonPolicy busy" in one.made.barred(one.pod(), policy(), running=3)
