@@ -53,7 +53,7 @@ class BrainSettings(ServesMetrics):
     )
     reports_per_s: float = setting(
         25.0,
-        "Reports per second that all nodes together should send; each costs 10 to 20 ms of CPU. With"
+        "Reports per second that all nodes together should send; each costs 2 to 5 ms of CPU. With"
         " more nodes, each of them is asked for fewer, down to one in 60 s; then a node is shown as"
         " stale only when three of its reports are missing.",
         check=between(1, 1_000),

@@ -58,7 +58,7 @@ async def until(brain: StandingBrain, holds: Callable[[Any], bool]) -> Any:
     deadline = time.monotonic() + PATIENCE_S
     while not holds(found := await asked(brain, "/api/v1/seasons")):
         assert time.monotonic() < deadline, found
-        await asyncio.to_thread(time.sleep, 0.2)
+        await asyncio.sleep(0.2)
     return found
 
 
