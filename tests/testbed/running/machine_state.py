@@ -77,7 +77,7 @@ def look(rules: Mapping[str, str] = os.environ) -> MachineState:
     others = Others([run.name for run in live_runs()])
     facts = {
         "mount": mounts(Path("/proc/self/mountinfo").read_text()),
-        "interface": os.listdir("/sys/class/net"),
+        "interface": interfaces(Path("/sys/class/net")),
         "packet filter": _packet_filters(rules),
         "cgroup": _cgroups(),
         "file": _files(),
@@ -160,6 +160,15 @@ def mounts(mountinfo: str) -> Iterator[str]:
         if TESTS_FOLDERS in fields[4]:
             continue
         yield f"{fields[4]} of {fields[3]} on {fields[2]}"
+
+
+def interfaces(folder: Path) -> Iterator[str]:
+    """With their bridge: a pod's has no id in its name, but that of its run's bridge has."""
+    for interface in folder.iterdir():
+        try:
+            yield f"{interface.name} of {(interface / 'master').readlink().name}"
+        except OSError:
+            yield interface.name
 
 
 def _cgroups() -> Iterator[str]:

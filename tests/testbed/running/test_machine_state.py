@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,16 @@ def test_a_tests_own_mount_is_not_a_runs() -> None:
     assert list(machine_state.mounts(mountinfo)) == [
         "/tmp/nemutator-testbed-0/ffffff/node of / on 0:40"
     ]
+
+
+def test_the_interface_of_a_pod_belongs_to_whom_its_bridge_belongs(tmp_path: Path) -> None:
+    bridge = tmp_path / leftovers.bridge_of("ffffff")
+    for interface in (tmp_path / "lo", tmp_path / "veth1", tmp_path / "veth2", bridge):
+        interface.mkdir()
+    (tmp_path / "veth1" / "master").symlink_to(bridge)
+    others = machine_state.Others(["ffffff"])
+    found = machine_state.interfaces(tmp_path)
+    assert {one for one in found if not others.own(one)} == {"lo", "veth2"}
 
 
 def test_what_is_left_is_named() -> None:
