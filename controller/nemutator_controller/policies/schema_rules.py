@@ -439,6 +439,12 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             "expected annotations' keys as Kubernetes takes them",
         ),
     ),
+    "When": (
+        (
+            "(has(self.windows) && self.windows.size() > 0) || (has(self.season) && self.season.size() > 0)",
+            "name at least one of windows and season",
+        ),
+    ),
     "FieldCondition": (
         (
             "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
