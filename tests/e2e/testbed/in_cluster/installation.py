@@ -205,7 +205,7 @@ def installed(
         assert process.stdin is not None
         process.stdin.close()
         print((directory / "brain.log").read_text()[-4000:])
-        cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
+        cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator", "--ignore-not-found")
         cluster.kubectl("delete", "clusterrolebinding", f"viewer-{namespace}")
         for document in documents:
             if "namespace" not in document["metadata"]:
