@@ -3,11 +3,16 @@
 from typing import TypeVar
 
 from nemutator_common.names import (
+    admission_metrics,
     agent_metrics,
     controller_metrics,
     log_keys,
     metrics,
     placement_metrics,
+    profile_metrics,
+    running_pod_metrics,
+    season_metrics,
+    usage_metrics,
     words,
 )
 from nemutator_common.names.log_keys import Key
@@ -27,6 +32,11 @@ def declared(kind: type[Declared]) -> tuple[Declared, ...]:
             metrics,
             agent_metrics,
             controller_metrics,
+            admission_metrics,
+            running_pod_metrics,
+            usage_metrics,
+            season_metrics,
+            profile_metrics,
             placement_metrics,
         )
         for value in vars(module).values()

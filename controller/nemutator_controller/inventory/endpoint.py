@@ -6,7 +6,7 @@ What a page has is made and encoded in a thread: that of 5 000 nodes is 5 MB.
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 from aiohttp import web
@@ -29,7 +29,6 @@ from nemutator_controller.inventory.model import (
     ClusterFigures,
     NodeFigures,
     Tally,
-    WorkloadFigures,
 )
 from nemutator_controller.inventory.namespace_documents import namespace_list
 from nemutator_controller.inventory.node_documents import (
@@ -39,7 +38,7 @@ from nemutator_controller.inventory.node_documents import (
     node_item,
     node_totals,
 )
-from nemutator_controller.inventory.pages import TokenError, page_of
+from nemutator_controller.inventory.pages import ListPage, Position, TokenError, page_of
 from nemutator_controller.inventory.selection import (
     NODE_FIELDS,
     NODE_ORDERS,
@@ -55,6 +54,8 @@ from nemutator_controller.inventory.taking import NotListedYetError
 from nemutator_controller.inventory.trees import WorkloadTree, namespace_branches
 from nemutator_controller.kube.label_selectors import Selector, SelectorError, parse_selector
 from nemutator_controller.queries import limit_in
+
+Item = TypeVar("Item")
 
 NODES = "/api/v1/nodes"
 WORKLOADS = "/api/v1/workloads"
@@ -192,14 +193,7 @@ def node_list_body(
 ) -> tuple[bytes, str]:
     """What *asked* wants of the nodes, encoded, and its tag; raises NotAskedWellError."""
     items = [each for each in shown if asked.wanted.has_node(each)]
-
-    def position(item: NodeItem) -> tuple[float, tuple[str, ...]]:
-        return node_position(item, asked.order)
-
-    try:
-        page = page_of(items, position, order=asked.order, limit=asked.limit, after=asked.after)
-    except TokenError as error:
-        raise NotAskedWellError(f"continue: {error}") from error
+    page = _paged(items, node_position, asked)
     document = InventoryNodeList(
         now=now,
         counted_at=counted_at,
@@ -222,14 +216,7 @@ def _workloads_document(
     if view == "namespaces":
         named = namespace_list(found, figures.objects, now=now, counted_at=figures.taken_at)
         return msgspec.json.encode(named), tag_of(replace(named, now=0, counted_at=0))
-
-    def position(one: WorkloadFigures) -> tuple[float, tuple[str, ...]]:
-        return workload_position(one, asked.order)
-
-    try:
-        page = page_of(found, position, order=asked.order, limit=asked.limit, after=asked.after)
-    except TokenError as error:
-        raise NotAskedWellError(f"continue: {error}") from error
+    page = _paged(found, workload_position, asked)
     document: WorkloadList | WorkloadTree | WorkloadGraph
     at, more, rest = figures.taken_at, page.next, page.remaining
     if view == "graph":
@@ -263,14 +250,7 @@ def workload_item_list_body(
 ) -> tuple[bytes, str]:
     """What *asked* wants of the items that another cluster shows; raises NotAskedWellError."""
     found = [each for each in shown if asked.wanted.has_workload_item(each)]
-
-    def position(item: WorkloadItem) -> tuple[float, tuple[str, ...]]:
-        return workload_item_position(item, asked.order)
-
-    try:
-        page = page_of(found, position, order=asked.order, limit=asked.limit, after=asked.after)
-    except TokenError as error:
-        raise NotAskedWellError(f"continue: {error}") from error
+    page = _paged(found, workload_item_position, asked)
     document = WorkloadList(
         now=now,
         counted_at=counted_at,
@@ -280,6 +260,21 @@ def workload_item_list_body(
         items=list(page.items),
     )
     return msgspec.json.encode(document), tag_of(replace(document, now=0, counted_at=0))
+
+
+def _paged(
+    items: Sequence[Item], position: Callable[[Item, str], Position], asked: Asked
+) -> ListPage[Item]:
+    try:
+        return page_of(
+            items,
+            lambda item: position(item, asked.order),
+            order=asked.order,
+            limit=asked.limit,
+            after=asked.after,
+        )
+    except TokenError as error:
+        raise NotAskedWellError(f"continue: {error}") from error
 
 
 def _only_reported(name: str) -> NodeFigures:
