@@ -161,11 +161,11 @@ async def _cost(folder: Path) -> dict[str, float | None]:
             target = ProfileTarget("pid", str(program.pid))
             resolved = await MachineTargets(KnownGroups()).resolve(target)
             symboliser = WorkerSymboliser(ProcMaps(), worker, fake_process(meter=MemoryMeter()))
-            text = await symboliser.range_of(program.pid)
-            assert text is not None
+            code = await symboliser.code_of(program.pid)
+            assert code is not None
             async with AsyncExitStack() as stack:
                 sampling = await KernelSampler().start(
-                    resolved.selection, hz=99, texts={program.pid: text}
+                    resolved.selection, hz=99, texts={program.pid: code}
                 )
                 stack.push_async_callback(sampling.discard)
                 begin_ms = (time.monotonic() - begun) * 1e3
@@ -173,6 +173,8 @@ async def _cost(folder: Path) -> dict[str, float | None]:
                 spent = bpf_of(os.getpid())
                 samples = await sampling.stop()
             dice = random.Random(7)
+            text = await symboliser.range_of(program.pid)
+            assert text is not None
             places = dice.sample(range(*text), ADDRESSES)
             rows = tuple(RawRow(program.pid, (place,), (), (0, 0), 1) for place in places)
             raw = RawProfile(99, time.time(), 1.0, rows, len(rows), {}, None)

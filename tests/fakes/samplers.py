@@ -91,15 +91,15 @@ class MemoryTargets:
         return {pid: (("pid", str(pid)),) for pid in processes}
 
 
-class MemoryGoTexts:
-    def __init__(self, texts: Mapping[int, tuple[int, int]] | None = None) -> None:
-        self._texts = dict(texts or {})
+class MemoryCode:
+    def __init__(self, code: Mapping[int, tuple[int, int]] | None = None) -> None:
+        self._code = dict(code or {})
         self.stuck: set[int] = set()
 
-    async def range_of(self, pid: int) -> tuple[int, int] | None:
+    async def code_of(self, pid: int) -> tuple[int, int] | None:
         if pid in self.stuck:
             await asyncio.Event().wait()
-        return self._texts.get(pid)
+        return self._code.get(pid)
 
 
 class HexSymboliser:

@@ -22,7 +22,8 @@ class Symboliser(Protocol):
 
     async def keep(self, program: SeenProgram) -> tuple[int, int] | None:
         """Remember the program for a profile that is being made, should it end before that: with the
-        range of its Go code, as `GoTexts` has it."""
+        first address of its Go code, as it is mapped, and the one after its last; None where there is
+        no Go code that can be read."""
         ...
 
     def forget(self) -> None:
@@ -42,10 +43,10 @@ class HeapProfiles(Protocol):
         ...
 
 
-class GoTexts(Protocol):
-    async def range_of(self, pid: int) -> tuple[int, int] | None:
-        """The first address of a process's Go code, as it is mapped, and the one after its last;
-        None where there is no Go code that can be read."""
+class ExecutableCode(Protocol):
+    async def code_of(self, pid: int) -> tuple[int, int] | None:
+        """The first address of the code of a process's executable, whatever made it, and the one after
+        its last: from the kernel alone, at once. None where the process cannot be looked at."""
         ...
 
 
@@ -68,7 +69,7 @@ class Sampling(Protocol):
         ...
 
     async def add_text(self, tgid: int, text: tuple[int, int]) -> None:
-        """The Go text of a process that has started meanwhile."""
+        """The Go text of a process, in place of what was known of it."""
         ...
 
     async def stop(self) -> Samples:
@@ -86,8 +87,8 @@ class Sampler(Protocol):
     async def start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> Sampling:
-        """Begin, with the Go *texts* of processes, which lead to lost callers. Raises
-        ProfileRefused."""
+        """Begin, with the *texts* of processes where Go code is, or may be: they lead to lost callers.
+        Raises ProfileRefused."""
         ...
 
 

@@ -27,7 +27,7 @@ from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.outbox import Outbox
 from nemutator_agent.profiler.ports import (
-    GoTexts,
+    ExecutableCode,
     HeapProfiles,
     ProfileLink,
     Sampler,
@@ -59,6 +59,8 @@ _KEEP_S = 5.0
 MOST_PROGRAMS = 4096
 """The most programs of one session that are looked at while it goes on."""
 _INSTANT_S = 1e-6
+NO_TEXT = 0, 0
+"""Of a process that is not Go: no address is between them."""
 
 _LONGEST_ID = 128
 _LONGEST_REASON = 500
@@ -74,8 +76,8 @@ class Bounds:
 
     seconds: float
     hz: int
-    texts_s: float = 20.0
-    """The time to find processes of Go, while a person waits for the first sample."""
+    code_s: float = 2.0
+    """The time to find the code of processes, while a person waits for the first sample."""
 
 
 @dataclass(eq=False, slots=True)
@@ -86,7 +88,7 @@ class ProfileSessions:
     targets: Targets
     sampler: Sampler
     off_cpu: Sampler
-    go_texts: GoTexts
+    code: ExecutableCode
     symboliser: Symboliser
     heaps: HeapProfiles
     process: Process
@@ -208,7 +210,7 @@ class ProfileSessions:
 
     async def _sampled(self, request: ProfileRequest) -> ProfileOutcome:
         resolved = await self.targets.resolve(request.target)
-        texts, notes = await self._texts(resolved.processes)
+        texts, notes = await self._code(resolved.processes)
         is_off_cpu = request.measure == "off-cpu"
         sampler = self.off_cpu if is_off_cpu else self.sampler
         sampling = await sampler.start(resolved.selection, hz=request.hz, texts=texts)
@@ -280,23 +282,25 @@ class ProfileSessions:
                 remedy=f"ask for 1 to {self.bounds.hz} Hz (setting observe.profile_hz)",
             )
 
-    async def _texts(
+    async def _code(
         self, processes: Sequence[int]
     ) -> tuple[dict[int, tuple[int, int]], tuple[str, ...]]:
+        """Whether it is Go is seen while samples come already: the worker that tells it takes longer to
+        start than all else."""
         found: dict[int, tuple[int, int]] = {}
         asked = 0
         try:
-            async with asyncio.timeout(self.bounds.texts_s):
+            async with asyncio.timeout(self.bounds.code_s):
                 for pid in processes:
-                    text = await self.go_texts.range_of(pid)
+                    code = await self.code.code_of(pid)
                     asked += 1
-                    if text is not None:
-                        found[pid] = text
+                    if code is not None:
+                        found[pid] = code
         except TimeoutError:
             left = len(processes) - asked
             note = (
                 f"{left} process{'es' if left > 1 else ''} could not be looked at in time: where "
-                "they are Go, some callers of leaf functions are missing"
+                "they are Go, callers of leaf functions may be missing at the beginning"
             )
             return found, (note,)
         return found, ()
@@ -317,8 +321,7 @@ class ProfileSessions:
                     for program in new[: MOST_PROGRAMS - len(seen)]:
                         seen.add(program.task)
                         text = await self.symboliser.keep(program)
-                        if text is not None:
-                            await sampling.add_text(program.task[0], text)
+                        await sampling.add_text(program.task[0], text or NO_TEXT)
         return labels
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:

@@ -7,7 +7,7 @@ import pytest
 from nemutator_agent.profiler.heap.sites import HeapReading
 from nemutator_agent.profiler.raw import RawRow, SeenProgram
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions
+from nemutator_agent.profiler.sessions import MOST_WAITING, NO_TEXT, Bounds, ProfileSessions
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common import names
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
@@ -25,7 +25,7 @@ from tests.fakes.process import fake_process
 from tests.fakes.samplers import (
     HexSymboliser,
     MemoryAccount,
-    MemoryGoTexts,
+    MemoryCode,
     MemoryLink,
     MemorySampler,
     MemoryTargets,
@@ -43,7 +43,7 @@ class Agent:
     link: MemoryLink = field(default_factory=MemoryLink)
     sampler: MemorySampler = field(default_factory=lambda: MemorySampler({7: ROWS}))
     off_cpu: MemorySampler = field(default_factory=lambda: MemorySampler({7: ROWS[:1]}))
-    go_texts: MemoryGoTexts = field(default_factory=lambda: MemoryGoTexts({7: (0x10, 0x30)}))
+    code: MemoryCode = field(default_factory=lambda: MemoryCode({7: (0x10, 0x30)}))
     symboliser: HexSymboliser = field(default_factory=HexSymboliser)
     clock: ManualClock = field(default_factory=ManualClock)
     meter: MemoryMeter = field(default_factory=MemoryMeter)
@@ -60,11 +60,11 @@ class Agent:
             self.targets,
             self.sampler,
             self.off_cpu,
-            self.go_texts,
+            self.code,
             self.symboliser,
             self.heaps,
             node="n1",
-            bounds=Bounds(seconds=60, hz=199, texts_s=0.05),
+            bounds=Bounds(seconds=60, hz=199, code_s=0.05),
             process=fake_process(clock=self.clock, meter=self.meter, roll=0.0),
         )
 
@@ -216,7 +216,7 @@ async def test_a_profile_that_is_too_large_is_refused() -> None:
 
 async def test_a_process_that_cannot_be_looked_at_in_time_costs_only_its_repair() -> None:
     agent = Agent()
-    agent.go_texts.stuck.add(8)
+    agent.code.stuck.add(8)
     done = await agent.outcome(REQUEST, after_s=10)
     assert done.state == "done"
     assert done.notes[0].startswith("1 process could not be looked at in time")
@@ -225,8 +225,8 @@ async def test_a_process_that_cannot_be_looked_at_in_time_costs_only_its_repair(
 
 async def test_a_process_that_starts_in_the_session_has_its_callers_put_back() -> None:
     agent = Agent()
-    agent.symboliser.texts[9] = (0x50, 0x60)
-    late = [SeenProgram((number, 1), 2, 3, 4) for number in (9, 10)]
+    agent.symboliser.texts |= {7: (0x18, 0x28), 9: (0x50, 0x60)}
+    late = [SeenProgram((number, 1), 2, 3, 4) for number in (7, 9, 10)]
     async with agent.running():
         await agent.link.ask_for(REQUEST)
         await agent.clock.until_sleeping()
@@ -238,7 +238,8 @@ async def test_a_process_that_starts_in_the_session_has_its_callers_put_back() -
         await agent.clock.advance(5)
         await agent.link.ended("p1")
     assert agent.symboliser.kept == []
-    assert sampling.texts == {7: (0x10, 0x30), 9: (0x50, 0x60)}
+    # Of the first one all code of its executable was taken for Go until it was seen.
+    assert sampling.texts == {7: (0x18, 0x28), 9: (0x50, 0x60), 10: NO_TEXT}
 
 
 async def test_the_session_that_is_cut_off_does_not_sample_on() -> None:

@@ -31,6 +31,10 @@ class Mapping:
     device: str = ""
     """The device that the inode is of, as the kernel shows it."""
 
+    def is_of(self, other: "Mapping") -> bool:
+        """Whether both are of one file."""
+        return (self.inode, self.path) == (other.inode, other.path)
+
     @property
     def shown_path(self) -> str:
         return self.path.removesuffix(_DELETED)
@@ -67,6 +71,11 @@ class Mappings:
         if place >= 0 and address < self._mappings[place].end:
             return self._mappings[place]
         return None
+
+    def of_executable(self) -> tuple[Mapping, ...]:
+        """The code of the program itself, which is mapped below its libraries."""
+        first = next((one for one in self._mappings if one.inode), None)
+        return tuple(one for one in self._mappings if first is not None and one.is_of(first))
 
     def __iter__(self) -> Iterator[Mapping]:
         return iter(self._mappings)

@@ -85,7 +85,7 @@ async def ask(worker: Worker, question: SymbolQuestion, file: int) -> SymbolAnsw
 
 @dataclass(eq=False, slots=True)
 class WorkerSymboliser:
-    """A `Symboliser` that is also `GoTexts`. One profile at a time."""
+    """A `Symboliser` that is also `ExecutableCode`. One profile at a time."""
 
     files: MappedFiles
     worker: SymbolWorker
@@ -98,7 +98,17 @@ class WorkerSymboliser:
     def __post_init__(self) -> None:
         self._kept = KeptPrograms(self.files)
 
+    async def code_of(self, pid: int) -> tuple[int, int] | None:
+        try:
+            mappings = await self.files.mappings(pid)
+        except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
+            return None
+        code = mappings.of_executable()
+        return (code[0].start, code[-1].end) if code else None
+
     async def range_of(self, pid: int) -> tuple[int, int] | None:
+        """The first address of a process's Go code, as it is mapped, and the one after its last; None
+        where there is no Go code that can be read."""
         async with self._turn:
             try:
                 return await self._range(pid, await self.files.mappings(pid))
@@ -117,14 +127,12 @@ class WorkerSymboliser:
         self._kept.forget()
 
     async def _range(self, pid: int, mappings: Mappings) -> tuple[int, int] | None:
-        # A program is mapped below its libraries.
-        first = next((one for one in mappings if one.inode), None)
-        text = await self._text(pid, first) if first is not None else None
-        if first is None or text is None:
+        code = mappings.of_executable()
+        text = await self._text(pid, code[0]) if code else None
+        if text is None:
             return None
-        for mapping in mappings:
-            same = (mapping.inode, mapping.path) == (first.inode, first.path)
-            if same and 0 <= text[0] - mapping.offset < mapping.end - mapping.start:
+        for mapping in code:
+            if 0 <= text[0] - mapping.offset < mapping.end - mapping.start:
                 begin = mapping.start + text[0] - mapping.offset
                 return begin, begin + text[1] - text[0]
         return None

@@ -89,15 +89,10 @@ def by_mapping(
     for caller, callee in sorted(wanted.calls, key=lambda call: -wanted.calls[call]):
         if caller in of:
             around, other = of[caller], of.get(callee)
-            place = other.places[callee] if other and _same(other, around) else ELSEWHERE
+            near = other is not None and other.mapping.is_of(around.mapping)
+            place = other.places[callee] if other and near else ELSEWHERE
             around.calls[caller, callee] = around.places[caller], place
     return list(parts.values())
-
-
-def _same(one: MappedAddresses, other: MappedAddresses) -> bool:
-    """Whether both are of one file."""
-    first, second = one.mapping, other.mapping
-    return (first.inode, first.path) == (second.inode, second.path)
 
 
 def most_seen_first(parts: Iterable[MappedAddresses]) -> list[MappedAddresses]:

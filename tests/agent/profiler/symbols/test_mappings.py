@@ -29,6 +29,12 @@ def test_only_code_is_kept_with_where_it_comes_from() -> None:
     ]
 
 
+def test_the_code_of_the_program_itself_lies_below_its_libraries() -> None:
+    (code,) = parse(MAPS).of_executable()
+    assert (code.start, code.end) == (0x401000, 0x480000)
+    assert Mappings([Mapping(1, 2, 0, 0, "[vdso]")]).of_executable() == ()
+
+
 @given(st.lists(st.integers(0, 1000), unique=True, max_size=40).map(sorted))
 def test_an_address_is_in_the_mapping_around_it(bounds: list[int]) -> None:
     pairs = list(zip(bounds[::2], bounds[1::2], strict=False))

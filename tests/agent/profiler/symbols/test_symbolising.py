@@ -402,6 +402,16 @@ async def test_a_text_that_no_mapping_covers_is_not_known(world: World) -> None:
     assert await world.symbolising.range_of(1) == (app(0), app(0x70))
 
 
+async def test_where_an_executable_lies_is_known_without_its_file(world: World) -> None:
+    far = Mapping(APP.end + 0x1000, APP.end + 0x2000, APP.offset, 7, "/srv/app")
+    world.files.processes[1] = [VDSO, APP, far]
+    assert await world.symbolising.code_of(1) == (APP.start, far.end)
+    assert world.worker.asked == []
+    world.files.processes[2] = [VDSO]
+    world.files.processes[3] = HiddenFileError()
+    assert [await world.symbolising.code_of(pid) for pid in (2, 3, 99)] == [None, None, None]
+
+
 async def test_without_go_there_is_no_text(world: World) -> None:
     world.files.contents[7] = b"#!/bin/sh"
     assert await world.symbolising.range_of(1) is None
