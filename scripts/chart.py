@@ -1,4 +1,4 @@
-"""Writes the templates of the Helm chart from deploy/manifests: there is one source of what is installed.
+"""Writes the templates of the Helm chart from deploy/manifests and deploy/scheduler: one source of what is installed.
 
 A template is a manifest with conditions around its documents and containers, and with values in some of
 its lines. What the rules here do not know stays as it is, so a change of a manifest needs no change here.
@@ -18,6 +18,7 @@ from scripts.chart_schema import schema
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 CHART = DEPLOY / "helm" / "nemutator"
+SCHEDULER = DEPLOY / "scheduler" / "scheduler.yaml"
 WRITTEN = "{{- /* Written by `make fmt` from deploy/%s: change that. */}}\n"
 
 # The Namespace is there before a release is. Settings come from values (templates/settings.yaml).
@@ -28,6 +29,7 @@ WHEN = {
     "admission.yaml": ".Values.admission.enabled",
     "webhooks.yaml": ".Values.admission.enabled",
     "agent.yaml": AGENT,
+    "scheduler.yaml": ".Values.scheduler.enabled",
 }
 """By file: when its documents are installed."""
 
@@ -38,6 +40,9 @@ WHEN_OF = {
         "and .Values.networkPolicy.enabled .Values.admission.enabled"
     ),
     ("NetworkPolicy", "nemutator-brain"): ".Values.networkPolicy.enabled",
+    ("NetworkPolicy", "nemutator-extender"): (
+        "and .Values.networkPolicy.enabled .Values.scheduler.enabled"
+    ),
 }
 """By kind and name: where that differs."""
 
@@ -55,13 +60,13 @@ VOLUMES = {
 }
 """Of the agent's pod: which part each is for. Kubelet waits for all that a pod names."""
 
-COMPONENTS = {"Deployment": "admission", "StatefulSet": "brain", "DaemonSet": "agent"}
+WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
 def templates() -> dict[str, str]:
     """By path in the chart, what is written there."""
     made = {}
-    for path in sorted((DEPLOY / "manifests").glob("*.yaml")):
+    for path in (*sorted((DEPLOY / "manifests").glob("*.yaml")), SCHEDULER):
         if path.name not in LEFT_OUT:
             made[f"templates/{path.name}"] = _template(path)
     made["templates/crds.yaml"] = "".join(_definitions())
@@ -80,14 +85,18 @@ def _template(path: Path) -> str:
     if "{{" in text:
         raise ValueError(f"{path.name}: Helm would take its braces for a template")
     parts = re.split(r"(?m)^---\n", text)
-    return WRITTEN % f"manifests/{path.name}" + "".join(_document(path.name, one) for one in parts)
+    return WRITTEN % path.relative_to(DEPLOY) + "".join(_document(path.name, one) for one in parts)
 
 
 def _document(file: str, text: str) -> str:
     found: dict[str, Any] = yaml.safe_load(text)
     kind, name = found["kind"], found["metadata"]["name"]
     lines = text.splitlines()
-    made = _workload(lines, COMPONENTS[kind]) if kind in COMPONENTS else _plain(lines)
+    if kind in WORKLOADS:
+        component = found["metadata"]["labels"]["app.kubernetes.io/component"]
+        made = _workload(lines, component)
+    else:
+        made = _plain(lines)
     body = "\n".join(["---", *made]) + "\n"
     when = WHEN_OF.get((kind, name)) or WHEN.get(file)
     return f"{{{{- if {when} }}}}\n{body}{{{{- end }}}}\n" if when else body
@@ -109,6 +118,11 @@ def _valued(line: str) -> str:
         (
             r"image: nemutator/(agent|controller):\S+",
             r'image: {{ include "nemutator.image" (list . .Values.images.\1) }}',
+        ),
+        (
+            r"image: kube-scheduler:\S+",
+            'image: {{ required "scheduler.image: that of the cluster\'s own scheduler"'
+            " .Values.scheduler.image }}",
         ),
         (r"\{storage: \S+?\}", "{storage: {{ .Values.brain.storage.size }}}"),
     ):
@@ -168,7 +182,9 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
                 yield "{{- with .Values.imagePullPolicy }}"
                 yield "          imagePullPolicy: {{ . }}"
                 yield "{{- end }}"
-            case stripped if stripped.startswith("labels:") and deep == 6:
+            case stripped if (
+                stripped.startswith("labels:") and deep == 6 and component != "scheduler"
+            ):
                 yield line
                 yield "      annotations:"
                 yield "        # So that pods are made anew when their settings are others."
@@ -252,7 +268,7 @@ def _defaults() -> str:
         container["name"]: port["containerPort"]
         for path in sorted((DEPLOY / "manifests").glob("*.yaml"))
         for document in yaml.safe_load_all(path.read_text())
-        if document["kind"] in COMPONENTS
+        if document["kind"] in WORKLOADS
         for container in document["spec"]["template"]["spec"]["containers"]
         for port in container["ports"]
         if port["name"].startswith("metrics-")

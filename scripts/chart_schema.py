@@ -57,6 +57,9 @@ def schema() -> Json:
                 storage=_table(enabled=FLAG, size=QUANTITY, className=TEXT),
             ),
             agent=_table(**of_pods),
+            scheduler=_table(
+                **enabled, image=TEXT, replicas=replicas, tolerations=OBJECTS, **of_pods
+            ),
             vault=_table(
                 address={"type": "string", "pattern": "^(https?://.*)?$"},
                 ca=TEXT,
@@ -72,7 +75,7 @@ def schema() -> Json:
                 rules=_table(**enabled, labels=LABELS),
                 dashboards=_table(**enabled, labels=LABELS),
             ),
-            resources=_table(**dict.fromkeys(ROLES, resources)),
+            resources=_table(**dict.fromkeys((*ROLES, "scheduler"), resources)),
             extraEnv=OBJECTS,
             crds=_table(install=FLAG),
             settings=_settings(),

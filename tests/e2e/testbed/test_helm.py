@@ -126,6 +126,21 @@ def test_the_webhook_alone_has_no_agent(helm: Helm) -> None:
     assert "DaemonSet" not in {each["kind"] for each in documents}
 
 
+def test_the_second_scheduler_comes_with_an_address_where_the_brain_answers_it(helm: Helm) -> None:
+    with pytest.raises(HelmError, match=r"scheduler\.image"):
+        helm.template(CHART, "--set=scheduler.enabled=true")
+    on = ("--set=scheduler.enabled=true", "--set=scheduler.image=example/kube-scheduler:v1")
+    documents = helm.template(CHART, *on)
+    found = containers(documents)["scheduler"]
+    assert found["image"] == "example/kube-scheduler:v1"
+    assert told(documents)["brain"]["extender"] == "0.0.0.0:8423"
+    rendered = named(documents)
+    manifest = (DEPLOY / "scheduler" / "scheduler.yaml").read_text()
+    for name, document in named(yaml.safe_load_all(manifest)).items():
+        if document["kind"] != "Deployment":
+            assert rendered[name] == document
+
+
 def test_a_process_is_scraped_where_its_policy_lets_scrapers_in(helm: Helm) -> None:
     documents = helm.template(
         CHART,

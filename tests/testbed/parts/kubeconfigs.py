@@ -2,19 +2,29 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Mapping
 
 from tests.certificates import Leaf
 
 
 def kubeconfig(url: str, authority: str, client: Leaf) -> str:
     """For *client* at *url*, whose certificate *authority* (PEM) has signed; JSON, which is YAML."""
+    return _of_user(url, authority, _user(client))
+
+
+def token_kubeconfig(url: str, authority: str, token: str) -> str:
+    """For whoever has *token*."""
+    return _of_user(url, authority, {"token": token})
+
+
+def _of_user(url: str, authority: str, user: Mapping[str, str]) -> str:
     cluster = {"server": url, "certificate-authority-data": _embedded(authority)}
     return json.dumps(
         {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "testbed", "cluster": cluster}],
-            "users": [{"name": "testbed", "user": _user(client)}],
+            "users": [{"name": "testbed", "user": user}],
             "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": "testbed"}}],
             "current-context": "testbed",
         }

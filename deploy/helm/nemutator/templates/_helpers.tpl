@@ -13,6 +13,7 @@
 {{- $init := "" }}
 {{- if .Values.credentials.enabled }}{{ $init = include "nemutator.image" (list . .Values.images.agent) }}{{ end }}
 {{- $_ := set $all.admission "init_image" $init }}
+{{- if .Values.scheduler.enabled }}{{ $_ := set $all "brain" (merge (dict "extender" "0.0.0.0:8423") ($all.brain | default dict)) }}{{ end }}
 {{- if .Values.metrics.enabled }}
 {{- $address := .Values.metrics.address }}
 {{- range $role, $port := include "nemutator.metricsPorts" . | fromJson }}
