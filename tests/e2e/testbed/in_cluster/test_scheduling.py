@@ -112,10 +112,10 @@ def second_scheduler(brain: Installation, extender: int) -> Daemon:
         for subject in document.get("subjects", ()):
             subject["namespace"] = namespace
     cluster.apply(*wanted)
-    [text] = [
+    texts: list[str] = [
         each["data"]["configuration.yaml"] for each in documents if each["kind"] == "ConfigMap"
     ]
-    configuration = yaml.safe_load(text)
+    configuration = yaml.safe_load(texts[0])
     configuration["leaderElection"]["resourceNamespace"] = namespace
     [asked] = configuration["extenders"]
     # On a machine that is busy with tests no answer is as quick as on one that is not.
