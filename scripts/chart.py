@@ -121,8 +121,7 @@ def _valued(line: str) -> str:
         ),
         (
             r"image: kube-scheduler:\S+",
-            'image: {{ required "scheduler.image: that of the cluster\'s own scheduler"'
-            " .Values.scheduler.image }}",
+            'image: {{ required "scheduler.image: that of your own scheduler" .Values.scheduler.image }}',
         ),
         (r"\{storage: \S+?\}", "{storage: {{ .Values.brain.storage.size }}}"),
     ):
