@@ -7,6 +7,7 @@ from functools import partial
 from math import inf
 
 from nemutator_common.process import Process
+from nemutator_common.serving.sockets import peer_of
 
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
@@ -21,6 +22,8 @@ class UnknownPeer:
     uid = -1
 
     refused: AttestationError
+    shown: str
+    """What the kernel does say of it, for the log."""
 
     def facts(self, *, program: bool = True) -> ProcessFacts:
         # A new one each time: the old one would keep its frames, and with them the connection.
@@ -84,4 +87,4 @@ def accept_peer(
     try:
         return open_peer(accepted, hold=hold, connected_after=connected_after)
     except AttestationError as refused:
-        return UnknownPeer(refused.with_traceback(None))
+        return UnknownPeer(refused.with_traceback(None), peer_of(accepted))

@@ -95,6 +95,10 @@ class Peer:
         self._facts: ProcessFacts | None = None
         """Made of what was seen last."""
 
+    @property
+    def shown(self) -> str:
+        return f"pid {self.pid} uid {self.uid}"
+
     def facts(self, *, program: bool = True) -> ProcessFacts:
         """What the kernel shows of the process now; AttestationError when it has ended."""
         proven = self._by_kernel or self._connected_itself()

@@ -41,6 +41,7 @@ class Connection(web.RequestHandler):
     __slots__ = (
         "_busy",
         "_deadline",
+        "_descriptor",
         "_error_details",
         "_fd",
         "_gone",
@@ -73,7 +74,9 @@ class Connection(web.RequestHandler):
         accepted_peer: AcceptedPeer | None = None,
         uid: int | None = None,
         plain: PlainPath | None = None,
+        descriptor: int | None = None,
     ) -> None:
+        """*descriptor*: of the socket, where answers are written to it as they are."""
         # The rest of aiohttp's comes when there is something to parse: most callers need none of it.
         BaseProtocol.__init__(self, asyncio.get_running_loop())
         self._server = server
@@ -102,6 +105,7 @@ class Connection(web.RequestHandler):
         # aiohttp drops its reference to the transport when it closes it, so that a transport that
         # cannot be flushed would stay open.
         self._wire: asyncio.Transport | None = None
+        self._descriptor = descriptor
         self._fd: int | None = None
         """The socket's own, for answers that are written at once. It is the loop's, which closes it."""
 
@@ -167,8 +171,7 @@ class Connection(web.RequestHandler):
     # --- from the event loop ---------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = cast("asyncio.Transport", transport)
-        if self._plain is not None and transport.get_extra_info("sslcontext") is None:
-            self._fd = transport.get_extra_info("socket").fileno()
+        self._fd = self._descriptor
         self._state = ConnectionState(self._limits, self._loop.time())
         self._watch()
 

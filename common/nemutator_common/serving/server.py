@@ -250,16 +250,19 @@ class HttpServer:
                 else:
                     accepted.close()
             else:
+                accepted_peer = self.accept_peer(accepted) if self.accept_peer else None
                 connection = Connection(
                     server,
-                    peer=peer_of(accepted),
+                    # What was asked of the kernel is not asked again.
+                    peer=peer_of(accepted) if accepted_peer is None else accepted_peer.shown,
                     limits=self.limits,
                     traffic=self._traffic,
                     error_details=self.error_details,
                     gone=self._remove,
-                    accepted_peer=self.accept_peer(accepted) if self.accept_peer else None,
+                    accepted_peer=accepted_peer,
                     uid=uid,
                     plain=self._plain_path,
+                    descriptor=accepted.fileno() if self._tls_context is None else None,
                 )
                 connection.draining = self._ending
                 self._connections[connection] = self.held.open[connection] = None

@@ -32,6 +32,10 @@ class Numbered:
         self.number = number
         self.closed = asyncio.Event()
 
+    @property
+    def shown(self) -> str:
+        return f"guest {self.number}"
+
     def close(self) -> None:
         self.closed.set()
 
