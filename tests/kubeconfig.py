@@ -131,7 +131,7 @@ def _access(found: _Found) -> Access:
     )
 
 
-def _read(path: str, context: str) -> _Found:
+def read_by_package(path: str, context: str) -> _Found:
     """What the official package makes of the file. In the reading process only."""
     from kubernetes.client import Configuration
     from kubernetes.config import ConfigException
@@ -151,7 +151,8 @@ def _read(path: str, context: str) -> _Found:
         if merged is None:
             return _Found(problem="no such file", remedy="name one that exists")
         load: Any = KubeConfigLoader
-        loader = load(config_dict=merged, active_context=context or None)
+        # Without a base, a relative path is relative to the file that it stands in.
+        loader = load(config_dict=merged, active_context=context or None, config_base_path=None)
         loader.load_and_set(configuration)
     except (ConfigException, OSError) as error:
         return _Found(problem=str(error)[:500])
@@ -194,4 +195,4 @@ def _content(path: str | None) -> str | None:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(msgspec.to_builtins(_read(*sys.argv[1:3]))))
+    sys.stdout.write(json.dumps(msgspec.to_builtins(read_by_package(*sys.argv[1:3]))))

@@ -10,6 +10,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl.api import Api, ApiResponse
 from nemutator_ctl.cluster_access import ClusterAccess, ClusterChoice
 from nemutator_ctl.exchanges import exchange, reason
+from nemutator_ctl.kubeconfigs.forwarded_port import TlsInside
 from nemutator_ctl.remote_api import token_in
 
 PORT = 8420
@@ -33,14 +34,10 @@ class ClusterApi(Api):
 
     def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
         plain = self._access.forwarded()
-        connection = http.client.HTTPSConnection(
-            self._name, PORT, timeout=self._timeout_s, context=self._trust
-        )
+        connection = http.client.HTTPConnection(self._name, PORT)
         try:
             plain.settimeout(self._timeout_s)
-            connection.sock = self._trust.wrap_socket(
-                cast("Any", plain), server_hostname=self._name
-            )
+            connection.sock = cast("Any", TlsInside(plain, self._trust, self._name))
             return exchange(connection, method, target, body=body, token=self._token)
         except (OSError, http.client.HTTPException) as error:
             raise self._unreachable(reason(error)) from error

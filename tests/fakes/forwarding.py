@@ -170,6 +170,9 @@ async def _forward(
     _allowed(cluster, request)
     if not cluster.may_forward:
         raise web.HTTPForbidden(text="pods/portforward is forbidden")
+    if request.headers.get("Accept", "*/*") != "*/*":
+        # As the real one: what a port sends has no type.
+        raise web.HTTPNotAcceptable
     assert request.query["ports"] == str(PORT)
     way = web.WebSocketResponse(protocols=["v4.channel.k8s.io"])
     await way.prepare(request)
