@@ -37,8 +37,11 @@ class ClusterApi(Api):
         connection = http.client.HTTPConnection(self._name, PORT)
         try:
             plain.settimeout(self._timeout_s)
-            connection.sock = cast("Any", TlsInside(plain, self._trust, self._name))
-            return exchange(connection, method, target, body=body, token=self._token)
+            inside = TlsInside(plain, self._trust, self._name)
+            connection.sock = cast("Any", inside)
+            found = exchange(connection, method, target, body=body, token=self._token)
+            inside.say_goodbye()
+            return found
         except (OSError, http.client.HTTPException) as error:
             raise self._unreachable(reason(error)) from error
         finally:

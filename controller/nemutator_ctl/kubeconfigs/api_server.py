@@ -12,7 +12,6 @@ import ssl
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
@@ -57,19 +56,6 @@ class ApiServer:
             encoded = base64.b64encode(credentials.password.reveal().encode()).decode()
             self._headers["Authorization"] = f"Basic {encoded}"
         self._open: http.client.HTTPConnection | None = None
-
-    def __enter__(self) -> "ApiServer":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._open is not None:
-            self._open.close()
-            self._open = None
 
     def ask(
         self,

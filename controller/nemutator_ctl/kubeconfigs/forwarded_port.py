@@ -122,6 +122,13 @@ class TlsInside:
     def close(self) -> None:
         """Nothing: http.client does this while it still reads. Whoever made the port closes it."""
 
+    def say_goodbye(self) -> None:
+        """So that the other end does not wait for it."""
+        with contextlib.suppress(OSError):
+            with contextlib.suppress(ssl.SSLWantReadError):
+                self._tls.unwrap()
+            self._flush()
+
     def _exchange(self) -> None:
         self._flush()
         if data := self._port.receive():
