@@ -6,11 +6,17 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import TextIO
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
-from nemutator_common.repeated_lines import RepeatedLine, RepeatingFormatter, RepeatsLines
+from nemutator_common.repeated_lines import (
+    NOTHING_MORE,
+    RepeatedLine,
+    RepeatingFormatter,
+    RepeatsLines,
+)
 
 log = logging.getLogger(__name__)
 
@@ -54,9 +60,11 @@ class LogQueue(RepeatsLines):
             return
         self._put(line)
 
-    def repeat(self, line: RepeatedLine) -> bool:
+    def repeat(self, line: RepeatedLine, more: Mapping[names.Key, object] = NOTHING_MORE) -> bool:
         formatter = self.formatter
-        again = formatter.format_again(line) if isinstance(formatter, RepeatingFormatter) else None
+        if not isinstance(formatter, RepeatingFormatter):
+            return False
+        again = formatter.format_again(line, more)
         if again is not None:
             self._put(again + "\n")
         return again is not None

@@ -23,7 +23,7 @@ from typing import Any, TextIO
 from nemutator_common import names
 from nemutator_common.log_queue import LogQueue
 from nemutator_common.meters import Meter
-from nemutator_common.repeated_lines import RepeatedLine, RepeatingFormatter
+from nemutator_common.repeated_lines import NOTHING_MORE, RepeatedLine, RepeatingFormatter
 from nemutator_common.settings import LogFormat, LogLevel
 
 LONGEST_VALUE = 2_000
@@ -106,7 +106,9 @@ class JsonFormatter(RepeatingFormatter):
             line["traceback"] = self.formatException(record.exc_info)
         return _encode(line)
 
-    def format_again(self, line: RepeatedLine) -> str | None:
+    def format_again(
+        self, line: RepeatedLine, more: Mapping[names.Key, object] = NOTHING_MORE
+    ) -> str | None:
         bound = _bound.get()
         if not line.keys.keys().isdisjoint(bound):
             return None
@@ -114,7 +116,7 @@ class JsonFormatter(RepeatingFormatter):
             line.made = (self, *self._parts(line))
         _, before, behind = line.made
         between = ""
-        for key, value in bound.items():
+        for key, value in (*bound.items(), *more.items()):
             between += f', "{key}": {_encode(_plain(value))}'
         return f'{{"time": "{_timestamp(time.time())}", {before}{between}{behind}'
 

@@ -2,8 +2,11 @@
 
 import logging
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from nemutator_common import names
+
+NOTHING_MORE: Mapping[names.Key, object] = MappingProxyType({})
 
 
 class RepeatedLine:
@@ -19,23 +22,24 @@ class RepeatedLine:
         self.made: tuple[object, str, str] | None = None
         """By a formatter: it, and what it has made."""
 
-    def log_again(self) -> None:
+    def log_again(self, more: Mapping[names.Key, object] = NOTHING_MORE) -> None:
+        """*more*: further keys of this time alone."""
         if not self.log.isEnabledFor(self.level):
             return
         handlers = logging.root.handlers
         if (
             len(handlers) == 1
             and isinstance(handlers[0], RepeatsLines)
-            and handlers[0].repeat(self)
+            and handlers[0].repeat(self, more)
         ):
             return
-        self.log.log(self.level, self.event, self.keys)
+        self.log.log(self.level, self.event, {**self.keys, **more} if more else self.keys)
 
 
 class RepeatsLines(logging.Handler):
     """A handler that can write them."""
 
-    def repeat(self, line: RepeatedLine) -> bool:
+    def repeat(self, line: RepeatedLine, more: Mapping[names.Key, object] = NOTHING_MORE) -> bool:
         """Write *line*; False, and nothing has happened, when it has to come in the usual way."""
         return False
 
@@ -43,6 +47,8 @@ class RepeatsLines(logging.Handler):
 class RepeatingFormatter(logging.Formatter):
     """A formatter that makes most of a line once."""
 
-    def format_again(self, line: RepeatedLine) -> str | None:
+    def format_again(
+        self, line: RepeatedLine, more: Mapping[names.Key, object] = NOTHING_MORE
+    ) -> str | None:
         """What `format` would make of *line* now; None when it has to."""
         return None

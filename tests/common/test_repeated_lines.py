@@ -1,11 +1,16 @@
 """How they come out of the real handler is in `tests/contract/core/test_logs.py`."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from nemutator_common import names
-from nemutator_common.repeated_lines import RepeatedLine, RepeatingFormatter, RepeatsLines
+from nemutator_common.repeated_lines import (
+    NOTHING_MORE,
+    RepeatedLine,
+    RepeatingFormatter,
+    RepeatsLines,
+)
 
 LOG = logging.getLogger("x")
 LINE = RepeatedLine(LOG, logging.INFO, "grant", {names.CACHED: True})
@@ -18,7 +23,7 @@ class Handler(RepeatsLines):
         self.repeated: list[RepeatedLine] = []
         self.records: list[logging.LogRecord] = []
 
-    def repeat(self, line: RepeatedLine) -> bool:
+    def repeat(self, line: RepeatedLine, more: Mapping[names.Key, object] = NOTHING_MORE) -> bool:
         self.repeated.append(line)
         return self.repeats
 

@@ -48,7 +48,13 @@ class MemoryRecords:
         self.durable: list[bool] = []
         self.failure: Exception | None = None
 
+    def keep(self, record: bytes) -> None:
+        self._keep(record, durable=False)
+
     async def save(self, record: bytes, *, durable: bool) -> None:
+        self._keep(record, durable=durable)
+
+    def _keep(self, record: bytes, *, durable: bool) -> None:
         if self.failure is not None:
             raise self.failure
         self.kept.append(msgspec.json.decode(record))

@@ -18,6 +18,7 @@ from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.plain_path import PlainAnswer
+from nemutator_common.serving.plain_posts import PlainPost
 from nemutator_common.serving.plain_requests import PlainRequest
 from nemutator_common.serving.responses import ErrorDetails
 from nemutator_common.serving.server import HttpServer, TlsFiles
@@ -56,7 +57,7 @@ class Listener:
     """A server under test, what it counted, and a handler that waits until it is told."""
 
     answers_plainly: ClassVar[bool] = True
-    """Whether plain requests for `/echo` are answered at once. The answers are the same."""
+    """Whether plain requests and posts for `/echo` are answered at once. The answers are the same."""
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Listener:
             tls=tls,
             error_details=error_details,
             plain=self._plain if self.answers_plainly else None,
+            posts=self._post if self.answers_plainly else None,
         )
         self.answered_plainly = 0
 
@@ -109,6 +111,12 @@ class Listener:
                 raise KeyError("a detail for nobody")
             case _:
                 return None
+
+    def _post(self, post: PlainPost) -> PlainAnswer | None:
+        if post.path != "/echo":
+            return None
+        self.answered_plainly += 1
+        return PlainAnswer(b"POST " + post.body, "text/plain; charset=utf-8")
 
     def dropped(self, reason: str) -> float:
         return self.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason=reason)

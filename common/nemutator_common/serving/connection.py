@@ -16,6 +16,7 @@ from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection_state import ConnectionState, DropReason, Phase
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.plain_path import PlainPath
+from nemutator_common.serving.plain_posts import PlainPost, PostHead, parse_post_head
 from nemutator_common.serving.plain_requests import parse_plain
 from nemutator_common.serving.responses import ErrorDetails, early_response, error_response
 from nemutator_common.serving.traffic import ServedRequest, Traffic
@@ -29,6 +30,17 @@ def accepted_peer_of(request: web.BaseRequest) -> AcceptedPeer | None:
     connection = request.protocol
     assert isinstance(connection, Connection)
     return connection.accepted_peer
+
+
+class _Awaited:
+    """A plain post whose body is on its way."""
+
+    __slots__ = ("head", "missing", "pieces")
+
+    def __init__(self, head: PostHead) -> None:
+        self.head = head
+        self.missing = head.size + head.length
+        self.pieces: list[bytes] = []
 
 
 class Connection(web.RequestHandler):
@@ -49,11 +61,13 @@ class Connection(web.RequestHandler):
         "_lost",
         "_parsing",
         "_plain",
+        "_post",
         "_server",
         "_state",
         "_streaming",
         "_timer",
         "_traffic",
+        "_whole",
         "_wire",
         "accepted_peer",
         "draining",
@@ -91,6 +105,9 @@ class Connection(web.RequestHandler):
         self._error_details = error_details
         self._plain = plain
         """None from the first bytes on that were no plain request: the parser may hold a part of one."""
+        self._post: _Awaited | None = None
+        self._whole = False
+        """Whether the bytes at hand are a post, and all of it."""
         self._parsing = False
         """Whether aiohttp knows of this connection."""
         self._limits = limits
@@ -176,8 +193,14 @@ class Connection(web.RequestHandler):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        if self._plain is not None and self._answered(data, self._plain):
-            return
+        if self._plain is not None:
+            if self._plain.post_handler is not None:
+                data = self._posted(data, self._plain)
+            if not data or self._answered(data, self._plain):
+                return
+        self._take(data)
+
+    def _take(self, data: bytes) -> None:
         match self._state.received(data, self._loop.time()):
             case None:
                 self._parse(data)
@@ -189,7 +212,7 @@ class Connection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._lost = True
-        self._wire = self._fd = None
+        self._wire = self._fd = self._post = None
         if self._timer is not None:
             self._timer.cancel()
         if self._parsing:
@@ -201,18 +224,62 @@ class Connection(web.RequestHandler):
         """Answer a plain request at once, if nothing is under way and nothing waits to be sent."""
         request = parse_plain(data) if len(data) <= self._limits.head_bytes else None
         if request is None:
-            self._plain = None
+            # A post that the parser has seen as a whole is nothing that it could hold a part of.
+            self._plain = plain if self._whole else None
             return False
-        wire = self._wire
-        if not self._state.is_at_rest or self.draining:
-            return False
-        if wire is None or wire.get_write_buffer_size():
-            return False
-        if not plain.answer(request, self.accepted_peer, self.peer, self._send):
+        if not self._is_free() or not plain.answer(
+            request, self.accepted_peer, self.peer, self._send
+        ):
             return False
         self._state.ended(self._loop.time(), keep=True)
         self._watch()
         return True
+
+    def _posted(self, data: bytes, plain: PlainPath) -> bytes:
+        """Answer a plain post, or wait for the rest of it; what comes back is for somebody else."""
+        self._whole = False
+        awaited, self._post = self._post, None
+        if awaited is None:
+            head = parse_post_head(data) if self._is_free() else None
+            if head is None or head.length > self._limits.body_bytes:
+                return data
+            awaited = _Awaited(head)
+        awaited.pieces.append(data)
+        awaited.missing -= len(data)
+        if awaited.missing > 0:
+            self._post = awaited
+            if len(awaited.pieces) == 1:
+                self._state.expects(self._loop.time())
+                self._watch()
+            return b""
+        whole, head = b"".join(awaited.pieces), awaited.head
+        if awaited.missing < 0:
+            return whole
+        self._whole = True
+        wire = self._wire
+        if wire is None or not self._is_free():
+            return whole
+        post = PlainPost(
+            head.path,
+            whole[head.size :],
+            _address_of(wire),
+            wire.get_extra_info("peercert"),
+        )
+        if not plain.answer_post(post, self.peer, self._send):
+            return whole
+        self._state.ended(self._loop.time(), keep=True)
+        self._watch()
+        return b""
+
+    def _is_free(self) -> bool:
+        """Whether nothing is under way, and nothing waits to be sent, so that an answer is the next one."""
+        wire = self._wire
+        return (
+            self._state.is_at_rest
+            and not self.draining
+            and wire is not None
+            and not wire.get_write_buffer_size()
+        )
 
     def _send(self, answer: bytes) -> None:
         """At once, where the loop's own writes wait for the end of its turn. Nothing else waits to be sent."""
@@ -313,6 +380,12 @@ class Connection(web.RequestHandler):
 
     def _wake(self) -> None:
         self._timer = None
+        if self._post is not None and self._loop.time() >= self._state.due:
+            # Its sender is slow, and hears so from the pipeline, which waits for a while itself.
+            awaited, self._post, self._plain = self._post, None, None
+            self._state.expects(self._loop.time())
+            self._take(b"".join(awaited.pieces))
+            return
         reason = self._state.overdue(self._loop.time())
         if reason is DropReason.REQUEST_DEADLINE and self._deadline is not None:
             self._count(reason)
@@ -322,3 +395,9 @@ class Connection(web.RequestHandler):
             self.drop(reason)
             return
         self._watch()
+
+
+def _address_of(wire: asyncio.Transport) -> str:
+    """As aiohttp says it to handlers."""
+    peer = wire.get_extra_info("peername")
+    return str(peer[0] if isinstance(peer, list | tuple) else peer or "")

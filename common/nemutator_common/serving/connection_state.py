@@ -54,6 +54,10 @@ class ConnectionState:
             self.phase is Phase.HEAD and not self._size and not self._head_ended
         )
 
+    def expects(self, now: float) -> None:
+        """A request is on its way whose bytes are counted once they are looked at."""
+        self._await_head(now)
+
     def received(self, data: bytes, now: float) -> DropReason | None:
         """Count bytes that came in; returns a reason if they are more than the caller may send."""
         if not data or self.phase is Phase.ENDING:

@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import formatdate
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from nemutator_common import logs, names
 from nemutator_common.serving.accepted_peer import AcceptedPeer
+from nemutator_common.serving.plain_posts import PlainPost
 from nemutator_common.serving.plain_requests import PlainRequest
 from nemutator_common.serving.request_names import next_request_name
-from nemutator_common.serving.traffic import Traffic
+from nemutator_common.serving.traffic import PlainMethod, Traffic
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +36,15 @@ class PlainAnswer(NamedTuple):
 PlainHandler = Callable[[PlainRequest, AcceptedPeer | None], PlainAnswer | None]
 """None, if it takes more than a moment or a refusal; then nothing may have happened."""
 
+PostHandler = Callable[[PlainPost], PlainAnswer | None]
+"""The same for posts."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlainPath:
-    handler: PlainHandler
     traffic: Traffic
+    handler: PlainHandler | None = None
+    post_handler: PostHandler | None = None
 
     def answer(
         self,
@@ -49,10 +54,29 @@ class PlainPath:
         send: Callable[[bytes], None],
     ) -> bool:
         """*send* all bytes of the answer; False, and nothing is sent, when the pipeline has to answer."""
+        if self.handler is None:
+            return False
+        return self._answered(
+            "GET", request.path, partial(self.handler, request, accepted_peer), peer, send
+        )
+
+    def answer_post(self, post: PlainPost, peer: str, send: Callable[[bytes], None]) -> bool:
+        """The same."""
+        assert self.post_handler is not None
+        return self._answered("POST", post.path, partial(self.post_handler, post), peer, send)
+
+    def _answered(
+        self,
+        method: PlainMethod,
+        path: str,
+        handle: Callable[[], PlainAnswer | None],
+        peer: str,
+        send: Callable[[bytes], None],
+    ) -> bool:
         started = time.monotonic()
         with logs.bound({names.REQUEST: next_request_name()}):
             try:
-                answer = self.handler(request, accepted_peer)
+                answer = handle()
             except Exception as error:
                 log.error("request_failed", {names.ERROR: type(error).__name__}, exc_info=error)
                 return False
@@ -64,7 +88,7 @@ class PlainPath:
                 # Whatever becomes of the connection: it may have reached the caller.
                 answer.record()
             seconds = time.monotonic() - started
-            self.traffic.answered_plainly(request.path, answer.body, seconds, peer)
+            self.traffic.answered_plainly(method, path, answer.body, seconds, peer)
         return True
 
 

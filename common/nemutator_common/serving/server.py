@@ -24,7 +24,7 @@ from nemutator_common.serving.fair_share import HeldConnections, drop_candidates
 from nemutator_common.serving.handshaking import Handshake, Handshakes, TooManyWaitError
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import Operation
-from nemutator_common.serving.plain_path import PlainHandler, PlainPath
+from nemutator_common.serving.plain_path import PlainHandler, PlainPath, PostHandler
 from nemutator_common.serving.request_pipeline import RequestPipeline
 from nemutator_common.serving.responses import (
     ErrorDetails,
@@ -99,6 +99,8 @@ class HttpServer:
     connect take no more time of the event loop than they may; those that wait do so in the kernel."""
     plain: PlainHandler | None = None
     """Answers plain requests that need no waiting, before the routes are asked."""
+    posts: PostHandler | None = None
+    """The same for plain posts."""
     error_details: ErrorDetails = field(default_factory=dict)
     """What is added to the error responses that no handler makes."""
     _traffic: Traffic = field(init=False)
@@ -117,8 +119,8 @@ class HttpServer:
             self.limits.handshake_patience_s,
             changed=self._traffic.handshakes,
         )
-        if self.plain is not None:
-            self._plain_path = PlainPath(self.plain, self._traffic)
+        if self.plain is not None or self.posts is not None:
+            self._plain_path = PlainPath(self._traffic, self.plain, self.posts)
 
     @property
     def connections(self) -> int:

@@ -1,7 +1,8 @@
 """What one listener counts and logs about its connections and requests."""
 
 import logging
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
@@ -11,6 +12,8 @@ log = logging.getLogger(__name__)
 
 CLIENT_GONE = 499
 """nginx's status, which is not one of HTTP, for a caller who did not wait for the response."""
+
+PlainMethod = Literal["GET", "POST"]
 
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -40,9 +43,7 @@ class Traffic:
         self._open = 0
         self._connections = meter.level(names.HTTP_CONNECTIONS, listener=listener)
         self.handshakes = meter.level(names.HTTP_HANDSHAKES, listener=listener)
-        self._gets = meter.counter(
-            names.HTTP_REQUESTS, listener=listener, method="GET", status="200"
-        )
+        self._plain: dict[PlainMethod, Callable[[], object]] = {}
         self._seconds = meter.observer(names.HTTP_REQUEST_SECONDS, listener=listener)
 
     def opened(self, connections: int) -> None:
@@ -55,12 +56,19 @@ class Traffic:
             names.HTTP_CONNECTIONS_DROPPED, listener=self._listener, reason=reason.value
         )
 
-    def answered_plainly(self, path: str, body: bytes, seconds: float, peer: str) -> None:
-        """`answered`, of a plain request, which is a GET, and has a routine answer with status 200."""
-        self._gets()
+    def answered_plainly(
+        self, method: PlainMethod, path: str, body: bytes, seconds: float, peer: str
+    ) -> None:
+        """`answered`, of a plain request, which has a routine answer with status 200."""
+        count = self._plain.get(method)
+        if count is None:
+            count = self._plain[method] = self._meter.counter(
+                names.HTTP_REQUESTS, listener=self._listener, method=method, status="200"
+            )
+        count()
         self._seconds(seconds)
         if log.isEnabledFor(logging.DEBUG):
-            request = ServedRequest("GET", path, 200, len(body), seconds, peer, routine=True)
+            request = ServedRequest(method, path, 200, len(body), seconds, peer, routine=True)
             self._log(request, logging.DEBUG)
 
     def answered(self, request: ServedRequest) -> None:

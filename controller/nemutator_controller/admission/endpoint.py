@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.process import Process
+from nemutator_common.serving.plain_path import PlainAnswer
+from nemutator_common.serving.plain_posts import PlainPost
 from nemutator_common.serving.responses import RoutineResponse, error_response
 
 from nemutator_controller.admission.client_certificates import ClientRefusedError, check_client
+from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import ReviewError, decode, encode, printable
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 
 PATH = "/mutate"
 OPTED_IN = "/mutate/namespaces"
+
+CONTENT_TYPE = "application/json"
 
 LONGEST_ERROR = 500
 """Characters: a certificate may have many names."""
@@ -31,6 +36,27 @@ class Webhook:
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(PATH, self._mutate), web.post(OPTED_IN, self._mutate)]
+
+    def at_once(self, post: PlainPost) -> PlainAnswer | None:
+        """What needs no waiting, and is no refusal."""
+        if post.path not in (PATH, OPTED_IN):
+            return None
+        try:
+            check_client(post.certificate, self.clients)
+        except ClientRefusedError:
+            return None
+        opted_in = post.path == OPTED_IN
+        text = text_of(post.body) if not self.handler.rules.strict else None
+        if text is not None:
+            known = self.handler.again.answer(text, post.remote, opted_in=opted_in)
+            if known is not None:
+                return PlainAnswer(known, CONTENT_TYPE)
+        try:
+            asked = decode(post.body, caller=post.remote)
+        except ReviewError:
+            return None
+        answer = self.handler.answer_at_once(asked, text, opted_in=opted_in)
+        return PlainAnswer(encode(asked.uid, answer), CONTENT_TYPE) if answer else None
 
     async def _mutate(self, request: web.Request) -> web.Response:
         try:
@@ -47,4 +73,4 @@ class Webhook:
             return error_response(400, str(error))
         answer = await self.handler.answer(asked, opted_in=request.path == OPTED_IN)
         # The handler logs what was done to a pod.
-        return RoutineResponse(body=encode(asked.uid, answer), content_type="application/json")
+        return RoutineResponse(body=encode(asked.uid, answer), content_type=CONTENT_TYPE)

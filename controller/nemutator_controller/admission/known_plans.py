@@ -6,6 +6,7 @@ that is known of the cluster has changed, all plans are forgotten.
 """
 
 import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -16,6 +17,7 @@ from nemutator_common import names
 from nemutator_controller.admission.ports import KnownCluster
 from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
+from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.stamps import Stamp, in_full
 from nemutator_controller.policies.plans import MutationPlan, Situation
 from nemutator_controller.policies.snapshot import Policies
@@ -35,6 +37,7 @@ TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the beginning of a volume's na
 _RANDOM = 5
 
 PlanKey = tuple[object, ...]
+Circumstances = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,24 @@ class KnownPlan:
         operations = list(self.operations)
         operations[self.stamp_at] = written | {"value": value}
         return operations
+
+
+def are_same(known_now: Sequence[object], known_then: Sequence[object]) -> bool:
+    """Whether all that is known of the cluster is the very same."""
+    return len(known_then) == len(known_now) and all(map(operator.is_, known_now, known_then))
+
+
+def circumstances_of(
+    labels: Mapping[str, str] | None, taken_back: frozenset[str], bounds: ResourceBounds
+) -> Circumstances:
+    """What is known of the namespace and the workload of a pod."""
+    return (
+        None if labels is None else frozenset(labels.items()),
+        taken_back,
+        bounds.ranges,
+        bounds.rooms,
+        tuple(bounds.largest.items()),
+    )
 
 
 class KnownPlans:
@@ -73,22 +94,17 @@ class KnownPlans:
             situation.tokens,
             situation.images,
         )
-        if len(self._known_then) != len(known_now) or not all(
-            map(operator.is_, known_now, self._known_then)
-        ):
+        if not are_same(known_now, self._known_then):
             self._plans.clear()
             self._known_then = known_now
         content = _content(pod)
         if content is None:
             return None
-        labels, bounds = situation.namespace_labels, situation.bounds()
         return (
             blake2b(content, digest_size=16).digest(),
             situation.subject,
-            None if labels is None else frozenset(labels.items()),
             situation.user,
-            situation.reversed,
-            (bounds.ranges, bounds.rooms, tuple(bounds.largest.items())),
+            circumstances_of(situation.namespace_labels, situation.reversed, situation.bounds()),
         )
 
     def find(self, key: PlanKey | None) -> KnownPlan | None:
@@ -96,7 +112,7 @@ class KnownPlans:
 
     def keep(
         self, key: PlanKey | None, planned: MutationPlan, stamp: Stamp, operations: list[Operation]
-    ) -> None:
+    ) -> KnownPlan | None:
         """Keep what was *planned* for the pods of *key*, and proven, if all of them get just that."""
         text = in_full(stamp)
         if (
@@ -108,17 +124,18 @@ class KnownPlans:
             or planned.offenders
             or planned.unresolved
         ):
-            return
+            return None
         values = text, {names.MUTATION: text}
         found = (at for at, each in enumerate(operations) if each.get("value") in values)
         stamp_at = next(found, None)
         patch = msgspec.json.encode(operations)
         if stamp_at is None or len(patch) > LARGEST_PATCH or TOKEN_VOLUME.encode() in patch:
-            return
+            return None
         while len(self._plans) >= self._most:
             del self._plans[next(iter(self._plans))]
         planned = replace(planned, writing=None)
-        self._plans[key] = KnownPlan(planned, tuple(operations), stamp_at)
+        known = self._plans[key] = KnownPlan(planned, tuple(operations), stamp_at)
+        return known
 
 
 class Lookups:

@@ -58,11 +58,12 @@ class KnownCluster(Protocol):
 class DecisionRecords(Protocol):
     """Decisions that are kept until the brain has them."""
 
-    async def save(self, record: bytes, *, durable: bool) -> None:
-        """Return when *record* is saved; *durable*: it will survive a crash of this machine.
+    def keep(self, record: bytes) -> None:
+        """Save *record*, so that it survives the end of this process. Raises `NotSavedError`."""
+        ...
 
-        Raises `NotSavedError`.
-        """
+    async def save(self, record: bytes, *, durable: bool) -> None:
+        """The same; *durable*: return when it will survive a crash of this machine, too."""
         ...
 
 

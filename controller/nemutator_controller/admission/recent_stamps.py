@@ -101,17 +101,34 @@ class RecentStamps:
                     # Nobody but us may write there: it is of another version.
                     pass
 
+    def kinds(self, origin: Origin) -> Sequence[object]:
+        """What was done to pods of *origin* just now, in ways that differ."""
+        return self._of.get(origin, ())
+
+    def are_among(self, origin: Origin, kinds: Sequence[object], now: float) -> bool:
+        """Whether nothing else than *kinds* was done to pods of *origin*."""
+        self._forget(now)
+        return all(any(each is kind for kind in kinds) for each in self._of.get(origin, ()))
+
     def keep(self, origin: Origin, pod: Any, stamp: Stamp, now: float) -> None:
         """Remember that *pod*, as it was asked about at *now*, gets *stamp*."""
-        if not stamp.edits:
-            return
-        ours = {edit.path for edit in stamp.edits}
-        kept = {key: text for key, text in _labels_of(pod).items() if str(label(key)) not in ours}
-        self._add(origin, kept, stamp.edits, stamp.id, now)
+        if stamp.edits:
+            self.keep_alike(origin, labels_beside(pod, stamp.edits), stamp.edits, stamp.id, now)
+
+    def keep_alike(
+        self,
+        origin: Origin,
+        kept: Mapping[str, str],
+        edits: tuple[Edit, ...],
+        id_: str,
+        now: float,
+    ) -> None:
+        """The same for a pod that has the labels *kept* beside those that *edits* write."""
+        self._add(origin, kept, edits, id_, now)
         if self.link is not None:
             # Labels that are no text are never compared: the server refuses such a pod.
             texts = {key: str(text) for key, text in kept.items()}
-            self.link.tell(encode_message(KeptStamp(origin, texts, stamp.id, stamp.edits)))
+            self.link.tell(encode_message(KeptStamp(origin, texts, id_, edits)))
 
     def _add(
         self,
@@ -130,6 +147,11 @@ class RecentStamps:
         alike.ids.append(id_)
         self._order.append((now, origin, alike, id_))
         self._forget(now)
+
+    def has_lost_one(self, origin: Origin, pod: Any, now: float) -> bool:
+        """Whether `take` would give one back."""
+        self._forget(now)
+        return self._shown_by(pod, self._of.get(origin, ())) is not None
 
     def take(self, origin: Origin, pod: Any, now: float) -> Stamp | None:
         """The stamp that *pod* has lost, if it has; each is given back once."""
@@ -171,6 +193,12 @@ class RecentStamps:
             kinds.remove(alike)
             if not kinds:
                 del self._of[origin]
+
+
+def labels_beside(pod: Any, edits: Sequence[Edit]) -> Mapping[str, str]:
+    """The labels of *pod* that *edits* do not write."""
+    ours = {edit.path for edit in edits}
+    return {key: text for key, text in _labels_of(pod).items() if str(label(key)) not in ours}
 
 
 def _labels_of(pod: Any) -> Mapping[str, str]:

@@ -3,15 +3,17 @@
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
+from nemutator_common.repeated_lines import RepeatedLine
 
 from nemutator_controller.admission.outcomes import ANSWER_S, Result, called
 from nemutator_controller.admission.ports import DecisionRecords
-from nemutator_controller.mutations.decisions import Decision, Edit
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.policies.plans import MutationPlan
 
 log = logging.getLogger(__name__)
@@ -29,28 +31,55 @@ class DecisionLog:
 
         Raises `NotSavedError`, and `TimeoutError` when the disk takes too long.
         """
+        if not (edited and durable):
+            self.keep(decision, previewed, edited=edited)
+            return
+        self.keep(decision, previewed, edited=False)
         async with asyncio.timeout(ANSWER_S):
-            # The preview is saved first: it stays true when the other record cannot be saved.
-            if previewed:
-                preview = replace(
-                    decision, id=f"{decision.id}-preview", mode="preview", edits=previewed
-                )
-                await self.records.save(msgspec.json.encode(preview), durable=False)
-            if edited:
-                await self.records.save(msgspec.json.encode(decision), durable=durable)
+            await self.records.save(msgspec.json.encode(decision), durable=True)
+
+    def keep(self, decision: Decision, previewed: tuple[Edit, ...], *, edited: bool) -> None:
+        """The same where nobody waits for the disk."""
+        # The preview is saved first: it stays true when the other record cannot be saved.
+        if previewed:
+            preview = replace(
+                decision, id=f"{decision.id}-preview", mode="preview", edits=previewed
+            )
+            self.records.keep(msgspec.json.encode(preview))
+        if edited:
+            self.records.keep(msgspec.json.encode(decision))
 
     def note(self, decision: Decision, planned: MutationPlan, result: Result) -> None:
         """Count the edits and log the decision, once its answer is certain."""
         for verb, count in Counter(edit.verb for edit in planned.edits).items():
             self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
-        subject = decision.subject
-        is_pod = subject.kind == "Pod"
-        log.info(
-            "pod_decided" if is_pod else "workload_decided",
-            {
-                names.POD if is_pod else names.OBJECT: called(subject),
-                names.RESULT: result,
-                names.DECISION: decision.id,
-                names.COUNT: len(planned.edits or planned.previewed),
-            },
-        )
+        keys = _keys_of(decision.subject, planned, result)
+        log.info(_event_of(decision.subject), {**keys, names.DECISION: decision.id})
+
+    def noting(
+        self, subject: Subject, planned: MutationPlan, result: Result
+    ) -> Callable[[str], None]:
+        """What does the same for the id of each further decision that is the same."""
+        meter = self.process.meter
+        counts = [meter.counter(names.ADMISSION_EDITS, verb=edit.verb) for edit in planned.edits]
+        keys = _keys_of(subject, planned, result)
+        line = RepeatedLine(log, logging.INFO, _event_of(subject), keys)
+
+        def note(decision: str) -> None:
+            for count in counts:
+                count()
+            line.log_again({names.DECISION: decision})
+
+        return note
+
+
+def _event_of(subject: Subject) -> str:
+    return "pod_decided" if subject.kind == "Pod" else "workload_decided"
+
+
+def _keys_of(subject: Subject, planned: MutationPlan, result: Result) -> Mapping[names.Key, object]:
+    return {
+        names.POD if subject.kind == "Pod" else names.OBJECT: called(subject),
+        names.RESULT: result,
+        names.COUNT: len(planned.edits or planned.previewed),
+    }

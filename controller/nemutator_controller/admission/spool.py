@@ -70,6 +70,8 @@ class Spool:
         self._writing: int | None = None
         self._durable = 0
         self._broken = False
+        self._set_records = process.meter.level(names.SPOOL_RECORDS)
+        self._set_bytes = process.meter.level(names.SPOOL_BYTES)
         self.added: Callable[[], None] = lambda: None
         """Called after each record, to wake the shipper."""
         self._commit = asyncio.Lock()
@@ -99,11 +101,15 @@ class Spool:
     def size(self) -> int:
         return self._size
 
-    async def save(self, record: bytes, *, durable: bool) -> None:
-        seq = self._append(record)
+    def keep(self, record: bytes) -> None:
+        self._append(record)
         self.added()
+
+    async def save(self, record: bytes, *, durable: bool) -> None:
+        self.keep(record)
         if not durable:
             return
+        seq = self._last_seq
         try:
             async with asyncio.timeout(COMMIT_S), self._commit:
                 if self._durable < seq:
@@ -259,8 +265,8 @@ class Spool:
         self._set_gauges()
 
     def _set_gauges(self) -> None:
-        self._process.meter.gauge(names.SPOOL_RECORDS, len(self))
-        self._process.meter.gauge(names.SPOOL_BYTES, self.size)
+        self._set_records(self._count)
+        self._set_bytes(self._size)
 
 
 def _sync(written: Sequence[Path], directory: Path) -> None:

@@ -6,7 +6,7 @@ exception is a pod that says itself that it must not run without us.
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -14,8 +14,15 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.process import Process
 
+from nemutator_controller.admission.answering_again import AnsweringAgain, seen_labels
 from nemutator_controller.admission.frames import NotSavedError
-from nemutator_controller.admission.known_plans import KnownPlan, KnownPlans, Lookups
+from nemutator_controller.admission.known_plans import (
+    Circumstances,
+    KnownPlan,
+    KnownPlans,
+    Lookups,
+    circumstances_of,
+)
 from nemutator_controller.admission.outcomes import (
     ANSWER_S,
     FailedError,
@@ -25,9 +32,14 @@ from nemutator_controller.admission.outcomes import (
 )
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.proven_patches import patch_of, too_large
-from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, origin_of
+from nemutator_controller.admission.recent_stamps import (
+    Origin,
+    RecentStamps,
+    origin_of,
+)
 from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.relevance import is_relevant
+from nemutator_controller.admission.review_texts import ReviewText
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
     UNCHANGED,
@@ -72,6 +84,38 @@ class _Change:
     stamp: Stamp | None
     operations: list[Operation]
     durable: bool
+    is_again: bool = False
+    """Whether the plan was known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """How a request ends, once what has to be recorded is."""
+
+    result: Result
+    response: AdmissionResponse = UNCHANGED
+    subject: Subject | None = None
+    planned: MutationPlan | None = None
+    namespace_unknown: bool = False
+    saved: "_Saved | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """What is recorded and remembered of a change."""
+
+    pod: Any
+    origin: Origin
+    change: _Change
+    known: KnownPlan | None
+    """By which further pods get the same."""
+    circumstances: Circumstances
+    record: Decision | None
+    """None: it is a dry run."""
+
+
+class _LaterError(Exception):
+    """This request has to be answered in the way that may wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +130,19 @@ class WebhookHandler:
     plans: KnownPlans = field(default_factory=KnownPlans)
     templates: TemplateHandler = field(init=False)
     decisions: DecisionLog = field(init=False)
+    again: AnsweringAgain = field(init=False)
 
     def __post_init__(self) -> None:
         templates = TemplateHandler(
             self.cluster, self.records, self.rules, self.fresh, self.process
         )
         object.__setattr__(self, "templates", templates)
-        object.__setattr__(self, "decisions", DecisionLog(self.records, self.process))
+        decisions = DecisionLog(self.records, self.process)
+        object.__setattr__(self, "decisions", decisions)
+        again = AnsweringAgain(
+            self.cluster, self.records, self.fresh, self.process, self.stamps, decisions
+        )
+        object.__setattr__(self, "again", again)
 
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
@@ -100,85 +150,158 @@ class WebhookHandler:
         """Always returns a response. *opted_in*: the server has seen that the namespace is opted in."""
         began = self.process.clock.monotonic()
         try:
-            result, response = await self._answer(request, opted_in=opted_in)
-        except FailedError as failed:
-            result, response = self._failed(request, failed.reason, str(failed))
-        except NotSavedError as error:
-            why = f"the change could not be recorded: {error}"
-            result, response = self._failed(request, error.reason, why)
-        except TimeoutError:
-            why = f"the disk took more than {ANSWER_S:g} s"
-            result, response = self._failed(request, "late", why)
-        except Exception:
-            log.exception("admission_failed", {names.REASON: "internal"})
-            result, response = self._failed(
-                request, "internal", "a defect of nemutator: admission's log has it"
-            )
-        self.process.meter.count(names.ADMISSIONS, result=result)
-        self.process.meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
+            if request.workload:
+                result, response = await self.templates.answer(request)
+            else:
+                decided = self._decided(request, opted_in=opted_in)
+                if (saved := decided.saved) is not None and saved.record is not None:
+                    change = saved.change
+                    await self.decisions.save(
+                        saved.record,
+                        change.planned.previewed,
+                        edited=bool(change.planned.edits),
+                        durable=change.durable,
+                    )
+                result, response = self._done(decided)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the pod is let in
+            result, response = self._excused(request, error)
+        self._measure(result, began)
         return response
 
-    async def _answer(
-        self, request: AdmissionRequest, *, opted_in: bool
-    ) -> tuple[Result, AdmissionResponse]:
-        if request.workload:
-            return await self.templates.answer(request)
+    def answer_at_once(
+        self, request: AdmissionRequest, text: ReviewText | None = None, *, opted_in: bool = False
+    ) -> AdmissionResponse | None:
+        """The same for a request that nobody has to wait for; None, and nothing has happened, for others.
+
+        *text*: that of the review, by which its answer may be known again.
+        """
+        if self.rules.strict or request.workload:
+            return None
+        began = self.process.clock.monotonic()
+        try:
+            decided = self._decided(request, opted_in=opted_in, at_once=True)
+            if (saved := decided.saved) is not None and saved.record is not None:
+                change = saved.change
+                self.decisions.keep(
+                    saved.record, change.planned.previewed, edited=bool(change.planned.edits)
+                )
+                if text is not None and saved.known is not None and change.is_again:
+                    self.again.learn(
+                        text, saved.pod, saved.known, saved.circumstances, saved.origin,
+                        saved.record, opted_in=opted_in,
+                    )  # fmt: skip
+            result, response = self._done(decided)
+        except _LaterError:
+            return None
+        except Exception as error:  # noqa: BLE001 - as above
+            result, response = self._excused(request, error)
+        self._measure(result, began)
+        return response
+
+    def _decided(
+        self, request: AdmissionRequest, *, opted_in: bool, at_once: bool = False
+    ) -> _Decided:
+        """What is to be done; nothing has happened yet but that a stamp was taken that a pod had lost."""
         if not request.creates_pod:
-            return "unchanged", UNCHANGED
+            return _Decided("unchanged")
         try:
             head = head_of(request)
         except ReviewError as error:
             raise FailedError("no_object", str(error)) from error
         subject = subject_of(request, head)
         if is_mirror(head) or self.rules.leaves_alone(subject.namespace):
-            return "unchanged", UNCHANGED
+            return _Decided("unchanged")
         policies = self.cluster.policies
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
         policies = policies.at(self.process.clock.now(), self.cluster.in_season)
-        self.stamps.hear(self.process.clock.monotonic())
+        now = self.process.clock.monotonic()
+        self.stamps.hear(now)
         lookups = Lookups(self.cluster)
-        situation = self._situation(subject, request.user, lookups, opted_in=opted_in)
+        labels = seen_labels(self.cluster, subject.namespace, opted_in=opted_in)
+        unknown = labels is None
+        situation = self._situation(subject, request.user, lookups, labels)
         origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))
         if not (
             self._has_placeholder(request)
             or self.stamps.knows(origin)
             or is_relevant(head, situation, policies.for_pods_of(subject.namespace))
         ):
-            return "unchanged", UNCHANGED
+            return _Decided("unchanged", namespace_unknown=unknown)
         try:
             pod = object_of(request)
         except ReviewError as error:
             raise FailedError("bad_object", str(error)) from error
         if why := too_large(pod):
             raise FailedError("too_large", why)
-        lost = self.stamps.take(origin, pod, self.process.clock.monotonic())
+        if at_once and self.stamps.has_lost_one(origin, pod, now):
+            raise _LaterError
+        lost = self.stamps.take(origin, pod, now)
+        circumstances = circumstances_of(labels, situation.reversed, situation.bounds())
         key = None if lost is not None else self.plans.key_of(pod, situation, policies)
         known = self.plans.find(key)
-        origin_of_plan = "made" if known is None else "known"
-        self.process.meter.count(names.ADMISSION_PLANS, origin=origin_of_plan)
         if known is not None:
-            return await self._answered(pod, request, subject, origin, self._again(known))
-        planned = self._plan(
-            pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
-            situation,
-            policies,
+            change = self._again(known)
+        else:
+            planned = self._plan(
+                pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
+                situation,
+                policies,
+            )
+            if planned.refused:
+                refused = AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
+                return _Decided("denied", refused, subject, planned, unknown)
+            if not planned.edits and not planned.previewed and lost is None:
+                unchanged = AdmissionResponse(warnings=planned.warnings)
+                return _Decided("unchanged", unchanged, subject, planned, unknown)
+            change = self._change(pod, subject, planned, lost)
+            if at_once and change.durable:
+                raise _LaterError
+            if change.stamp is not None and not lookups.any:
+                known = self.plans.keep(key, planned, change.stamp, change.operations)
+        record = None if request.dry_run else self._record(request, subject, change)
+        saved = _Saved(pod, origin, change, known, circumstances, record)
+        result: Result = "patched" if change.operations else "preview"
+        response = AdmissionResponse(
+            operations=change.operations,
+            warnings=change.planned.warnings,
+            decision="" if record is None else record.id,
         )
+        return _Decided(
+            "dry_run" if record is None else result,
+            response, subject, change.planned, unknown, saved,
+        )  # fmt: skip
+
+    def _done(self, decided: _Decided) -> tuple[Result, AdmissionResponse]:
+        """Counts and remembers, now that it is certain."""
+        meter, planned, saved = self.process.meter, decided.planned, decided.saved
+        if decided.namespace_unknown:
+            meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
+        if planned is None or decided.subject is None:
+            return decided.result, decided.response
+        is_again = saved is not None and saved.change.is_again
+        meter.count(names.ADMISSION_PLANS, origin="known" if is_again else "made")
         for offender in planned.offenders:
-            self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
+            meter.count(names.IMAGE_OFFENDERS, result=offender.result)
         for reason in planned.unpinned:
-            self.process.meter.count(names.IMAGES_UNPINNED, reason=reason)
+            meter.count(names.IMAGES_UNPINNED, reason=reason)
         for why, count in Counter(each.why for each in planned.unresolved).items():
-            self.process.meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
+            meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
         if planned.refused:
-            log.info("pod_refused", {names.POD: called(subject), names.ERROR: planned.refused})
-            return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
-        if not planned.edits and not planned.previewed and lost is None:
-            return "unchanged", AdmissionResponse(warnings=planned.warnings)
-        change = self._change(pod, subject, planned, lost)
-        if change.stamp is not None and not lookups.any:
-            self.plans.keep(key, planned, change.stamp, change.operations)
-        return await self._answered(pod, request, subject, origin, change)
+            log.info(
+                "pod_refused", {names.POD: called(decided.subject), names.ERROR: planned.refused}
+            )
+        if saved is not None:
+            if saved.change.stamp is not None:
+                now = self.process.clock.monotonic()
+                self.stamps.keep(saved.origin, saved.pod, saved.change.stamp, now)
+            if saved.record is not None:
+                self.decisions.note(saved.record, planned, decided.result)
+        return decided.result, decided.response
+
+    def _measure(self, result: Result, began: float) -> None:
+        self.process.meter.count(names.ADMISSIONS, result=result)
+        self.process.meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
 
     def _has_placeholder(self, request: AdmissionRequest) -> bool:
         """Whether one may stand in the pod, or be meant by an image's name, by the pod's bytes: most pods
@@ -190,14 +313,9 @@ class WebhookHandler:
         return _PLACEHOLDER in content or may_have_tokens(content, tokens)
 
     def _situation(
-        self, subject: Subject, user: str, lookups: Lookups, *, opted_in: bool
+        self, subject: Subject, user: str, lookups: Lookups, labels: Mapping[str, str] | None
     ) -> Situation:
         cluster = self.cluster
-        labels = cluster.namespace_labels(subject.namespace)
-        if opted_in:
-            labels = {**(labels or {}), names.INJECT: "enabled"}
-        elif labels is None:
-            self.process.meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
         return Situation(
             subject=subject,
             namespace_labels=labels,
@@ -247,16 +365,12 @@ class WebhookHandler:
         decision, edits = self.fresh(), known.planned.edits
         stamp = Stamp(decision, edits)
         operations = known.operations_for(written(stamp))
-        return _Change(decision, known.planned, edits, stamp, operations, self.rules.strict)
+        return _Change(
+            decision, known.planned, edits, stamp, operations, self.rules.strict, is_again=True
+        )
 
-    async def _answered(
-        self, pod: Any, request: AdmissionRequest, subject: Subject, origin: Origin, change: _Change
-    ) -> tuple[Result, AdmissionResponse]:
-        planned, operations = change.planned, change.operations
-        if request.dry_run:
-            self._keep_stamp(origin, pod, change.stamp)
-            return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
-        record = Decision(
+    def _record(self, request: AdmissionRequest, subject: Subject, change: _Change) -> Decision:
+        return Decision(
             id=change.decision,
             at=self.process.clock.now(),
             request_uid=request.uid,
@@ -264,22 +378,23 @@ class WebhookHandler:
             mode="apply",
             subject=subject,
             edits=change.edits,
-            warnings=planned.warnings[:MOST_WARNINGS],
+            warnings=change.planned.warnings[:MOST_WARNINGS],
             caller=request.caller,
         )
-        await self.decisions.save(
-            record, planned.previewed, edited=bool(planned.edits), durable=change.durable
-        )
-        self._keep_stamp(origin, pod, change.stamp)
-        result: Result = "patched" if operations else "preview"
-        self.decisions.note(record, planned, result)
-        return result, AdmissionResponse(
-            operations=operations, warnings=planned.warnings, decision=change.decision
-        )
 
-    def _keep_stamp(self, origin: Origin, pod: Any, stamp: Stamp | None) -> None:
-        if stamp is not None:
-            self.stamps.keep(origin, pod, stamp, self.process.clock.monotonic())
+    def _excused(
+        self, request: AdmissionRequest, error: Exception
+    ) -> tuple[Result, AdmissionResponse]:
+        match error:
+            case FailedError():
+                return self._failed(request, error.reason, str(error))
+            case NotSavedError():
+                why = f"the change could not be recorded: {error}"
+                return self._failed(request, error.reason, why)
+            case TimeoutError():
+                return self._failed(request, "late", f"the disk took more than {ANSWER_S:g} s")
+        log.error("admission_failed", {names.REASON: "internal"}, exc_info=error)
+        return self._failed(request, "internal", "a defect of nemutator: admission's log has it")
 
     def _failed(
         self, request: AdmissionRequest, reason: str, why: str

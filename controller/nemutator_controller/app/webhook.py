@@ -74,6 +74,7 @@ def webhook_listener(
         name="webhook",
         address=parse_address(settings.address),
         routes=webhook.routes(),
+        posts=webhook.at_once,
         operations=frozenset({"healthz", "readyz"}),
         limits=LIMITS,
         tls=webhook_tls(settings, process),

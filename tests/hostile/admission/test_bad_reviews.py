@@ -66,11 +66,13 @@ def answerer(meter: MemoryMeter) -> WebhookHandler:
 @contextlib.asynccontextmanager
 async def standing(meter: MemoryMeter) -> AsyncIterator[str]:
     """A webhook on a port; TLS is the listener's business, and proven with it."""
+    webhook = Webhook(answerer(meter), process=fake_process(meter=meter))
     server = HttpServer(
         process=fake_process(clock=SystemClock(), meter=meter),
         name="webhook",
         address=TcpAddress("127.0.0.1", 0),
-        routes=Webhook(answerer(meter), process=fake_process(meter=meter)).routes(),
+        routes=webhook.routes(),
+        posts=webhook.at_once,
         limits=Limits(body_bytes=LARGEST),
     )
     await server.bind()

@@ -1,0 +1,114 @@
+"""Answers reviews that are known by their bytes: nothing is decoded, planned or proven for them again.
+
+The record is kept before the answer, as for all others. Whatever is not just as it was at the first time is left to
+`webhook_handler.py`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.admission.answer_templates import fits_template, template_of
+from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.known_answers import KnownAnswer, KnownAnswers
+from nemutator_controller.admission.known_plans import Circumstances, KnownPlan, circumstances_of
+from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, labels_beside
+from nemutator_controller.admission.recording import DecisionLog
+from nemutator_controller.admission.review_texts import ReviewText
+from nemutator_controller.mutations.decisions import Decision, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweringAgain:
+    cluster: KnownCluster
+    records: DecisionRecords
+    fresh: Callable[[], str]
+    process: Process
+    stamps: RecentStamps
+    decisions: DecisionLog
+    known: KnownAnswers = field(default_factory=KnownAnswers)
+
+    def answer(self, text: ReviewText, caller: str, *, opted_in: bool) -> bytes | None:
+        """The bytes of an answer that is known; None, and nothing has happened, when it is not."""
+        began, at = self.process.clock.monotonic(), self.process.clock.now()
+        known_now = self._known_now(at)
+        known = self.known.find((text.key, opted_in), known_now) if known_now else None
+        if known is None:
+            return None
+        self.stamps.hear(began)
+        decision = self.fresh()
+        if (
+            not fits_template(decision, text.uid, caller)
+            or known.circumstances != self._circumstances(known.subject, opted_in=opted_in)
+            or not self.stamps.are_among(known.origin, known.unlike, began)
+        ):
+            return None
+        try:
+            self.records.keep(known.template.record_of(decision, at, text.uid, caller))
+        except NotSavedError:
+            # The long way says so to who creates the pod.
+            return None
+        edits = known.plan.planned.edits
+        self.stamps.keep_alike(known.origin, known.labels, edits, decision, began)
+        known.note(decision)
+        meter = self.process.meter
+        meter.count(names.ADMISSION_PLANS, origin="known")
+        meter.count(names.ADMISSIONS, result="patched")
+        meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
+        return known.template.response_of(decision, text.uid)
+
+    def learn(
+        self,
+        text: ReviewText,
+        pod: Any,
+        plan: KnownPlan,
+        circumstances: Circumstances,
+        origin: Origin,
+        record: Decision,
+        *,
+        opted_in: bool,
+    ) -> None:
+        """*pod* has got *plan* again, by this *record*; so does the next one whose review says the same."""
+        template, known_now = template_of(plan, record), self._known_now(self.process.clock.now())
+        if template is None or not known_now or text.uid != record.request_uid:
+            return
+        answer = KnownAnswer(
+            plan=plan,
+            subject=record.subject,
+            circumstances=circumstances,
+            origin=origin,
+            labels=labels_beside(pod, plan.planned.edits),
+            unlike=tuple(self.stamps.kinds(origin)),
+            template=template,
+            note=self.decisions.noting(record.subject, plan.planned, "patched"),
+        )
+        self.known.keep((text.key, opted_in), known_now, answer)
+
+    def _known_now(self, at: float) -> Sequence[object]:
+        """Empty: nobody knows the policies yet."""
+        cluster = self.cluster
+        policies = cluster.policies
+        if policies is None:
+            return ()
+        followed = policies.at(at, cluster.in_season)
+        return followed, cluster.advisor, cluster.tokens, cluster.images
+
+    def _circumstances(self, subject: Subject, *, opted_in: bool) -> Circumstances:
+        cluster, namespace = self.cluster, subject.namespace
+        return circumstances_of(
+            seen_labels(cluster, namespace, opted_in=opted_in),
+            cluster.reversed(namespace, subject.owner_kind, subject.owner_name),
+            cluster.resource_bounds(namespace),
+        )
+
+
+def seen_labels(
+    cluster: KnownCluster, namespace: str, *, opted_in: bool
+) -> Mapping[str, str] | None:
+    """The labels of *namespace*; None: they are not known. *opted_in*: the server has seen one of them."""
+    labels = cluster.namespace_labels(namespace)
+    return {**(labels or {}), names.INJECT: "enabled"} if opted_in else labels
