@@ -14,6 +14,11 @@ NEIGHBOUR_LINKS = Metric(
     "gauge",
     "pairs of containers of which one suffers when the other is busy, by the last look",
 )
+NEIGHBOUR_NODES_LEFT = Metric(
+    "nemutator_neighbour_nodes_left",
+    "gauge",
+    "nodes that the last look at neighbours had no time for: they are the first of the next",
+)
 NEIGHBOUR_PODS = Metric(
     "nemutator_neighbour_pods",
     "gauge",

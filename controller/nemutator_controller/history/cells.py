@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nemutator_controller.history.codes import Numbers
+from nemutator_controller.ingest.usage_codes import Numbers
 
 MEASURES = ("mean", "low", "high", "most")
 

@@ -7,9 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nemutator_controller.history.cells import MEASURES
-from nemutator_controller.history.codes import FineCodes, Numbers, decode_fine, encode_fine_known
 from nemutator_controller.history.figures import Figure
 from nemutator_controller.history.minutes import MINUTE_S, MinuteView, Moments, RowNumbers
+from nemutator_controller.ingest.usage_codes import (
+    FineCodes,
+    Numbers,
+    decode_fine,
+    encode_fine_known,
+)
 
 FIVE_S = 300
 MINUTES = FIVE_S // MINUTE_S

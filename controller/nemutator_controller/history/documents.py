@@ -7,11 +7,11 @@ import numpy as np
 from nemutator_common import names
 
 from nemutator_controller.history.cells import RowCells, stepped
-from nemutator_controller.history.codes import Numbers
 from nemutator_controller.history.figures import FIGURES
 from nemutator_controller.history.questions import HistoryQuestion
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.weeks import WeekView
+from nemutator_controller.ingest.usage_codes import Numbers
 
 Known = float | None
 Measured = Mapping[str, Sequence[Known]]

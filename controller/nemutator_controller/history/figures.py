@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nemutator_controller.history.codes import CoarseScale
+from nemutator_controller.ingest.usage_codes import CoarseScale
 
 
 @dataclass(frozen=True, slots=True)

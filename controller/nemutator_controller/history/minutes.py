@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nemutator_controller.history.codes import FineCodes, Numbers, decode_fine, encode_fine
 from nemutator_controller.history.figures import Figure
+from nemutator_controller.ingest.usage_codes import FineCodes, Numbers, decode_fine, encode_fine
 
 MINUTE_S = 60
 CELLS = 120

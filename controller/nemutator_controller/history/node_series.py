@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from nemutator_controller.history.codes import LARGEST, Numbers
 from nemutator_controller.history.figures import FIGURES
 from nemutator_controller.history.minutes import MINUTE_S, RowNumbers
 from nemutator_controller.history.rows import NO_ROOM, NOBODY
+from nemutator_controller.ingest.usage_codes import LARGEST, Numbers
 from nemutator_controller.ingest.usage_points import Series, UsagePoints
 
 UNASKED = -3

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nemutator_controller.history.cells import MEASURES, RowCells
-from nemutator_controller.history.codes import Numbers
 from nemutator_controller.history.figures import FIGURES
 from nemutator_controller.history.minutes import MINUTE_S
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.written_minutes import PREFIX
+from nemutator_controller.ingest.usage_codes import Numbers
 from nemutator_controller.prometheus_answers import DUPLICATE, PrometheusAnswer, matchers
 
 PART = "nemutator_part"

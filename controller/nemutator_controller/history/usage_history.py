@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from nemutator_controller.history import days, minutes, weeks
 from nemutator_controller.history.cells import MEASURES, RowCells
-from nemutator_controller.history.codes import Numbers
 from nemutator_controller.history.figures import FIGURES
 from nemutator_controller.history.minutes import MINUTE_S
 from nemutator_controller.history.node_series import (
@@ -24,6 +23,7 @@ from nemutator_controller.history.node_series import (
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.rows import NO_ROOM, NOBODY, Rows
 from nemutator_controller.history.slices import Level
+from nemutator_controller.ingest.usage_codes import Numbers
 from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 
 LATE_S = 1800

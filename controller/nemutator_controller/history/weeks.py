@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from nemutator_controller.history.codes import CoarseCodes, Numbers
 from nemutator_controller.history.figures import Figure
+from nemutator_controller.ingest.usage_codes import CoarseCodes, Numbers
 
 SLOTS = 168
 HOUR_S = 3600

@@ -1,6 +1,6 @@
 """From scores that waver to grades that stay: up after two looks, down after five and a clear step."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -29,20 +29,24 @@ class HeldGrades(Generic[K]):
 
     _held: dict[K, _Held] = field(default_factory=dict, init=False)
 
-    def assess(
-        self, scores: Mapping[K, float], unknown: frozenset[K] = frozenset()
-    ) -> dict[K, int]:
-        """The grades after one more look; who is not among *scores* has 0, and of *unknown* everything stays."""
-        for key in scores.keys() - self._held.keys():
-            if scores[key] >= 1.0 and key not in unknown:
-                self._held[key] = _Held()
-        for key, held in list(self._held.items()):
-            if key in unknown:
-                continue
-            _step(held, scores.get(key, 0.0))
+    def assess(self, scores: Mapping[K, float]) -> None:
+        """Take one more look at those of *scores*: of all others everything stays."""
+        for key, score in scores.items():
+            held = self._held.get(key)
+            if held is None:
+                if score < 1.0:
+                    continue
+                held = self._held[key] = _Held()
+            _step(held, score)
             if held.grade == 0 and held.above == 0:
                 del self._held[key]
-        return {key: held.grade for key, held in self._held.items() if held.grade}
+
+    def grade(self, key: K) -> int:
+        held = self._held.get(key)
+        return 0 if held is None else held.grade
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._held)
 
     def forget(self, key: K) -> None:
         self._held.pop(key, None)

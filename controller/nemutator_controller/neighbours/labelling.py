@@ -1,6 +1,7 @@
 """Lets the grades of the worst stand on them as labels, and no longer."""
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -61,8 +62,12 @@ class NeighbourLabels:
         if standing is None:
             return
         due: list[tuple[LabelledObject, dict[str, str | None]]] = []
+        graded = {(each.namespace, each.owner_kind, each.owner) for each in latest.pods}
         for one, labels in standing.items():
-            found = self._due(one, wanted.get(one, {}), labels, latest, now)
+            if not wanted.get(one) and not _is_known(one, latest, graded):
+                # Nobody can tell: what was told before stands.
+                continue
+            found = self._undisputed(one, changes(wanted.get(one, {}), labels), labels, now)
             if found and one not in self._failed_at:
                 due.append((one, found))
         self.process.meter.gauge(names.NEIGHBOUR_LABELS_DUE, len(due))
@@ -71,25 +76,6 @@ class NeighbourLabels:
         )
         for one, found in due[:MOST_AT_ONCE]:
             await self._write(one, found)
-
-    def _due(
-        self,
-        one: LabelledObject,
-        wanted: GradeLabels,
-        standing: GradeLabels,
-        latest: Neighbourhood,
-        now: float,
-    ) -> dict[str, str | None]:
-        if one.kind == "Pod" and not wanted and one.uid not in latest.known_pods:
-            # Nobody can tell: what was told before stands.
-            return {}
-        found = changes(wanted, standing)
-        if one.kind == "Pod" or wanted:
-            return self._undisputed(one, found, standing, now)
-        # A workload's labels go with the last grade of its pods, and not while its pods are unknown.
-        graded = {(each.namespace, each.owner_kind, each.owner) for each in latest.pods}
-        is_known = (one.namespace, one.kind, one.name) not in graded and bool(latest.known_pods)
-        return self._undisputed(one, found, standing, now) if is_known else {}
 
     def _undisputed(
         self,
@@ -119,6 +105,16 @@ class NeighbourLabels:
         for label, value in found.items():
             self._disputes.wrote(one, label, value)
         self.process.meter.count(names.NEIGHBOUR_LABELS, result="written")
+
+
+def _is_known(
+    one: LabelledObject, latest: Neighbourhood, graded: Collection[tuple[str, str, str]]
+) -> bool:
+    """Whether one that is to bear no labels is known to deserve none. A workload's go with the last grade of its
+    pods, and not while its pods are unknown. *graded*: the workloads of pods with grades."""
+    if one.kind == "Pod":
+        return one.uid in latest.known_pods
+    return bool(latest.known_pods) and (one.namespace, one.kind, one.name) not in graded
 
 
 def _name(one: LabelledObject) -> str:

@@ -1,4 +1,8 @@
-"""Looks at all nodes once a minute, and keeps what was found until the next look."""
+"""Looks at nodes once a minute, and keeps what was found until the next look at each.
+
+In a large cluster a look is at some of the nodes, as many as there is time for: an hour of a node has to be looked at
+several times, and not in each minute.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,13 +12,17 @@ from nemutator_common.process import Process
 
 from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings, assess
+from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.model import Neighbourhood
 from nemutator_controller.neighbours.node_window import MINUTE_S, Values
 from nemutator_controller.neighbours.ports import NeighbourPlaces
-from nemutator_controller.neighbours.verdicts import ROLES, LookedNode, Verdicts
+from nemutator_controller.neighbours.verdicts import ROLES, Verdicts
 
 AT_ONCE = 50
-"""Nodes whose windows are copied for one turn in a thread: 2 MB, and some hundredths of a second."""
+"""Nodes whose windows are copied for one turn in a thread: 5 MB, and some hundredths of a second."""
+
+ASSESSMENT_S = 12.0
+"""How long a look takes at most, of each minute: nodes that it has no time for are the first of the next one."""
 
 
 @dataclass(slots=True)
@@ -27,6 +35,7 @@ class NeighbourAssessments:
     in_thread: Callable[..., Awaitable[list[NodeFindings]]]
     process: Process
     latest: Neighbourhood = field(default_factory=Neighbourhood, init=False)
+    _looked_at: dict[str, float] = field(default_factory=dict, init=False)
 
     async def run(self) -> None:
         while True:
@@ -34,26 +43,35 @@ class NeighbourAssessments:
             await self.assess()
 
     async def assess(self) -> None:
-        now = self.process.clock.now()
+        clock, windows = self.process.clock, self.learner.windows
+        now, until = clock.now(), clock.monotonic() + ASSESSMENT_S
         self.learner.forget_ended()
-        nodes = list(self.learner.windows)
-        looked: list[LookedNode] = []
-        for begin in range(0, len(nodes), AT_ONCE):
-            some = [
-                (node, window.view(now=now))
-                for node in nodes[begin : begin + AT_ONCE]
-                if (window := self.learner.windows.get(node)) is not None
-            ]
-            assessments = await self.in_thread(_findings, [values for _, (_, values) in some])
-            looked += [
-                LookedNode([self.places.of(node, key) for key in keys], one)
-                for (node, (keys, _)), one in zip(some, assessments, strict=True)
-            ]
-        self.latest = self.verdicts.conclude(looked, nodes_count=len(nodes), now=now)
-        self._count()
+        self.verdicts.forget(windows)
+        self._looked_at = {node: self._looked_at.get(node, 0.0) for node in windows}
+        nodes = sorted(windows, key=self._looked_at.__getitem__)
+        looked = 0
+        while looked < len(nodes) and (not looked or clock.monotonic() < until):
+            some = {
+                node: window.view(now=now)
+                for node in nodes[looked : looked + AT_ONCE]
+                if (window := windows.get(node)) is not None
+            }
+            findings = await self.in_thread(_findings, [values for _, values in some.values()])
+            self.verdicts.take_in(
+                [
+                    LookedNode(node, [self.places.of(node, key) for key in keys], one)
+                    for (node, (keys, _)), one in zip(some.items(), findings, strict=True)
+                ],
+                now=now,
+            )
+            self._looked_at.update(dict.fromkeys(some, now))
+            looked += AT_ONCE
+        self.latest = self.verdicts.conclude((), nodes_count=len(nodes), now=now)
+        self._count(nodes_left=max(0, len(nodes) - looked))
 
-    def _count(self) -> None:
+    def _count(self, *, nodes_left: int) -> None:
         meter, latest = self.process.meter, self.latest
+        meter.gauge(names.NEIGHBOUR_NODES_LEFT, nodes_left)
         meter.gauge(names.NEIGHBOUR_LINKS, len(latest.links))
         for role in ROLES:
             for grade in range(1, 5):

@@ -5,10 +5,13 @@ last sixty is left out and counted, so that a clock that jumps spoils nothing th
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.ingest.usage_codes import UNKNOWN, CoarseScale, FineScale, ShareScale
 from nemutator_controller.ingest.usage_points import Numbers, Series, UsagePoints
 
 MINUTE_S = 60
@@ -17,8 +20,31 @@ MINUTES = 60
 MOST_ROWS = 512
 """Containers of one node; kubelet runs 110 pods on one by default."""
 
-FIGURES = ("cpu", "memory", "disk", "network", "cpu_waiting", "memory_waiting", "disk_waiting")
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    name: str
+    scale: FineScale | CoarseScale | ShareScale
+    dtype: type[np.unsignedinteger]
+
+
+# What aggressors of CPU and network take is compared with what others suffer minute by minute, and with itself, so
+# those have the fine scale. A node keeps 10 bytes for each container and minute: with 150 000 pods that counts.
+_FIGURES = (
+    _Figure("cpu", FineScale(), np.uint16),
+    _Figure("memory", CoarseScale(1e-3), np.uint8),
+    _Figure("disk", CoarseScale(1e-3), np.uint8),
+    _Figure("network", FineScale(), np.uint16),
+    _Figure("cpu_waiting", ShareScale(), np.uint8),
+    _Figure("memory_waiting", ShareScale(), np.uint8),
+    _Figure("disk_waiting", ShareScale(), np.uint8),
+)
+FIGURES = tuple(one.name for one in _FIGURES)
 """Cores, GiB, and MB per second twice; then shares of the time from 0 to 1."""
+
+ROWS_AT_ONCE = 8
+LARGEST = 65_000.0
+"""What is more than this is not believed."""
 
 GIB, MB = float(1 << 30), 1e6
 
@@ -34,10 +60,12 @@ class NodeWindow:
         """By row; rows that nobody has are empty pairs."""
         self._rows: dict[Key, int] = {}
         self._known_series: Sequence[Series] | None = None
-        self._of_series: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
+        self._of_series: npt.NDArray[np.int32] = np.empty(0, dtype=np.int32)
         """The row of each series; -1: none."""
-        self._means = np.empty((len(FIGURES), 0, MINUTES), dtype=np.float16)
-        self._counts = np.empty((len(FIGURES), 0, MINUTES), dtype=np.uint8)
+        self._means = [np.empty((0, MINUTES), dtype=one.dtype) for one in _FIGURES]
+        """Of each figure, by row and minute, in the codes of its scale."""
+        self._counts = np.empty((0, MINUTES), dtype=np.uint8)
+        """Points that were reported, by row and minute."""
         self._newest = 0
         """The last minute that there is room for, by its number since the epoch."""
 
@@ -60,9 +88,9 @@ class NodeWindow:
             wanted &= ~wrong
         if unplaced := int(np.count_nonzero(rows == -2)):
             dropped["rows"] = unplaced
-        places = rows[wanted] * MINUTES + minutes[wanted] % MINUTES
-        for number, values in enumerate(_figures(points)):
-            self._fold(number, places, values[wanted])
+        places = rows[wanted].astype(np.intp) * MINUTES + minutes[wanted] % MINUTES
+        if len(places):
+            self._fold(places, [values[wanted] for values in _values_of(points)])
         return dropped
 
     def view(self, *, now: float) -> tuple[list[Key], Values]:
@@ -71,13 +99,15 @@ class NodeWindow:
         self._advance(int(now // MINUTE_S))
         used = [row for row, key in enumerate(self.keys) if key[0]]
         order = (self._newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
-        means = self._means[:, used][:, :, order].astype(np.float32)
-        means[self._counts[:, used][:, :, order] == 0] = np.nan
-        return [self.keys[row] for row in used], means
+        values = [
+            one.scale.decode(codes[used][:, order]).astype(np.float32)
+            for one, codes in zip(_FIGURES, self._means, strict=True)
+        ]
+        return [self.keys[row] for row in used], np.stack(values)
 
     def forget_ended(self) -> None:
         """Let others have the rows of which nothing is known any more."""
-        silent = np.flatnonzero((self._counts[:, : len(self.keys)] == 0).all(axis=(0, 2)))
+        silent = np.flatnonzero((self._counts[: len(self.keys)] == 0).all(axis=1))
         for row in silent.tolist():
             if (key := self.keys[row])[0]:
                 del self._rows[key]
@@ -91,33 +121,48 @@ class NodeWindow:
         if minute <= self._newest:
             return
         ahead = min(minute - self._newest, MINUTES)
-        self._counts[:, :, (minute - np.arange(ahead)) % MINUTES] = 0
+        self._forget((slice(None), (minute - np.arange(ahead)) % MINUTES))
         self._newest = minute
 
-    def _fold(self, number: int, places: npt.NDArray[np.intp], values: Numbers) -> None:
-        known = ~np.isnan(values)
-        if not known.any():
-            return
-        at = places[known]
-        unique, inverse = np.unique(at, return_inverse=True)
-        fresh = np.bincount(inverse)
-        sums = np.bincount(inverse, values[known])
-        means, counts = self._means[number].reshape(-1), self._counts[number].reshape(-1)
-        before = counts[unique].astype(np.float64)
-        # What was there before another minute began in its place counts nothing.
-        kept = np.where(before > 0, means[unique].astype(np.float64), 0.0)
-        mean = (kept * before + sums) / (before + fresh)
-        means[unique] = np.clip(mean, 0.0, 65_000.0)
-        counts[unique] = np.minimum(before + fresh, 250)
+    def _forget(self, which: tuple[Any, ...]) -> None:
+        self._counts[which] = 0
+        for codes in self._means:
+            codes[which] = UNKNOWN
 
-    def _rows_of(self, points: UsagePoints) -> npt.NDArray[np.intp]:
+    def _fold(self, places: npt.NDArray[np.intp], figures: Sequence[Numbers]) -> None:
+        unique, inverse = np.unique(places, return_inverse=True)
+        counts = self._counts.reshape(-1)
+        before = counts[unique].astype(np.float64)
+        for one, codes, values in zip(_FIGURES, self._means, figures, strict=True):
+            known = ~np.isnan(values)
+            fresh = np.bincount(inverse[known], minlength=len(unique))
+            if not fresh.any():
+                continue
+            sums = np.bincount(inverse[known], values[known], minlength=len(unique))
+            flat = codes.reshape(-1)
+            kept = one.scale.decode(flat[unique])
+            unknown = np.isnan(kept)
+            kept[unknown] = 0.0
+            weight = np.where(unknown, 0.0, before)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                mean = (kept * weight + sums) / (weight + fresh)
+                coded = one.scale.encode(np.clip(mean, 0.0, LARGEST))
+            flat[unique] = np.where(fresh > 0, coded, flat[unique])
+        counts[unique] = np.minimum(before + np.bincount(inverse), 250)
+
+    def _rows_of(self, points: UsagePoints) -> npt.NDArray[np.int32]:
         if self._known_series is not points.series:
             self._known_series = points.series
-            self._of_series = np.empty(0, dtype=np.intp)
+            self._of_series = np.empty(0, dtype=np.int32)
         first = len(self._of_series)
         if first < len(points.series):
-            more = [self._row(points.series[n]) for n in range(first, len(points.series))]
-            self._of_series = np.concatenate((self._of_series, np.array(more, dtype=np.intp)))
+            holders = {one.path.rpartition("/")[0] or "/" for one in points.series}
+            more = [
+                # What a group outside of pods took that holds others is what those took: it is nobody's neighbour.
+                -1 if one.pod_uid is None and one.path in holders else self._row(one)
+                for one in points.series[first:]
+            ]
+            self._of_series = np.concatenate((self._of_series, np.array(more, dtype=np.int32)))
         return self._of_series
 
     def _row(self, series: Series) -> int:
@@ -132,21 +177,24 @@ class NodeWindow:
             return -2
         if row == len(self.keys):
             self.keys.append(key)
-            if row >= self._means.shape[1]:
-                self._grow(max(16, 2 * row))
+            if row >= len(self._counts):
+                self._grow(row + ROWS_AT_ONCE)
         else:
             self.keys[row] = key
-            self._counts[:, row] = 0
+            self._forget((row,))
         self._rows[key] = row
         return row
 
     def _grow(self, rows: int) -> None:
         rows = min(rows, MOST_ROWS)
-        shape = (len(FIGURES), rows, MINUTES)
-        means, counts = np.zeros(shape, dtype=np.float16), np.zeros(shape, dtype=np.uint8)
-        there = self._means.shape[1]
-        means[:, :there], counts[:, :there] = self._means, self._counts
-        self._means, self._counts = means, counts
+        self._means = [_grown(codes, rows) for codes in self._means]
+        self._counts = _grown(self._counts, rows)
+
+
+def _grown(there: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    more = np.zeros((rows, MINUTES), dtype=there.dtype)
+    more[: len(there)] = there
+    return more
 
 
 def key_of(series: Series) -> Key | None:
@@ -156,14 +204,14 @@ def key_of(series: Series) -> Key | None:
     return None if series.program is not None else (series.path, "")
 
 
-def _figures(points: UsagePoints) -> list[Numbers]:
+def _values_of(points: UsagePoints) -> list[Numbers]:
     cpu, throttled = points.column("cpu_cores"), points.column("throttled")
     delay = points.column("run_delay")
     with np.errstate(divide="ignore", invalid="ignore"):
         # Of the time in which it could run, the part in which it had no CPU.
         delayed = np.where(delay > 0, delay / (delay + cpu), delay)
     # A group that its own limit stops waits for nobody else.
-    own = 1.0 - np.nan_to_num(throttled)
+    own = 1.0 - np.where(np.isnan(throttled), 0.0, throttled)
     memory_waiting = points.column("memory_waiting") / 100
     killed = points.column("oom_kills") > 0
     return [
@@ -179,5 +227,5 @@ def _figures(points: UsagePoints) -> list[Numbers]:
 
 def _sum(one: Numbers, other: Numbers) -> Numbers:
     """What is known of both."""
-    found: Numbers = np.where(np.isnan(one), other, one + np.nan_to_num(other))
+    found: Numbers = np.where(np.isnan(one), other, np.where(np.isnan(other), one, one + other))
     return found

@@ -2,11 +2,18 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from nemutator_controller.neighbours.hysteresis import HeldGrades
-from nemutator_controller.neighbours.links import NodeFindings, NodeLink
+from nemutator_controller.neighbours.looked_nodes import (
+    AGGRESSOR,
+    VICTIM,
+    LookedNode,
+    LookedPod,
+    looked_pods,
+)
 from nemutator_controller.neighbours.model import (
     GradedNeighbour,
     GradedTimes,
@@ -14,7 +21,6 @@ from nemutator_controller.neighbours.model import (
     NeighbourLink,
     NeighbourRole,
     NeighbourWorkload,
-    PlacedContainer,
 )
 from nemutator_controller.neighbours.week_grades import LEAST_TIMES, WeekGrades
 
@@ -26,127 +32,189 @@ LEAST_TOP = 3
 KEPT_TOP = 2
 """Who bears labels keeps them until it is behind twice as many: at the end of the list places change all the time."""
 
-VICTIM, AGGRESSOR = NeighbourRole.VICTIM, NeighbourRole.AGGRESSOR
 ROLES = (VICTIM, AGGRESSOR)
 
 PodKey = tuple[str, NeighbourRole]
 WorkloadKey = tuple[NeighbourWorkload, NeighbourRole]
 
 
-@dataclass(frozen=True, slots=True)
-class LookedNode:
-    """What was found on one node: its containers in the order of the rows, None where nobody knows whose it is."""
-
-    containers: Sequence[PlacedContainer | None]
-    found: NodeFindings
-
-
 @dataclass(slots=True)
-class _Pod:
-    placed: PlacedContainer
-    scores: dict[NeighbourRole, float] = field(default_factory=dict)
-    untold: dict[NeighbourRole, str] = field(default_factory=dict)
-    told: set[NeighbourRole] = field(default_factory=set)
-    links: dict[NeighbourRole, list[NeighbourLink]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+class _Node:
+    """What stands of one node until the next look at it. Of pods without links and grades little is kept: there are
+    150 000 of them."""
+
+    containers: int
+    untold: Counter[str]
+    links: Sequence[NeighbourLink]
+    workloads: Mapping[str, NeighbourWorkload]
+    """Of each pod, by its uid."""
+    known: frozenset[str]
+    """Pods of which a verdict stands."""
+    pods: Mapping[str, LookedPod]
+    """Those that have links, or were bad this week."""
+    shown: Sequence[GradedNeighbour]
 
 
 @dataclass(slots=True)
 class Verdicts:
-    """What is remembered between looks."""
+    """What is remembered between looks. A look may be at some of the nodes: on others all stays as it was found."""
 
     share: float
     """Of as many as there are nodes: how many of each role are the worst."""
     most: int
     """Pods and workloads that are remembered for seven days."""
+    _nodes: dict[str, _Node] = field(default_factory=dict, init=False)
     _pods: HeldGrades[PodKey] = field(default_factory=HeldGrades, init=False)
     _workloads: HeldGrades[WorkloadKey] = field(default_factory=HeldGrades, init=False)
     _pod_weeks: dict[NeighbourRole, WeekGrades[str]] = field(init=False)
     _workload_weeks: dict[NeighbourRole, WeekGrades[NeighbourWorkload]] = field(init=False)
+    _pods_of: Counter[NeighbourWorkload] = field(default_factory=Counter, init=False)
+    """How many pods each workload has."""
+    _names: dict[NeighbourWorkload, NeighbourWorkload] = field(default_factory=dict, init=False)
+    """One object for each workload, however many pods it has."""
+    _shown_workloads: dict[NeighbourWorkload, GradedNeighbour] = field(
+        default_factory=dict, init=False
+    )
     _top: dict[NeighbourRole, frozenset[str]] = field(default_factory=dict, init=False)
+    _touched: set[NeighbourWorkload] = field(default_factory=set, init=False)
+    """Workloads of pods that were looked at since the last conclusion, or have gone."""
+    _told: dict[NeighbourRole, set[NeighbourWorkload]] = field(init=False)
+    """Those of whose pods the look could tell."""
+    _unplaced: int = field(default=0, init=False)
     unplaced: int = field(default=0, init=False)
     """Pods and workloads that found no room in the last look."""
 
     def __post_init__(self) -> None:
+        self._told = {role: set() for role in ROLES}
         self._pod_weeks = {role: WeekGrades(self.most) for role in ROLES}
         self._workload_weeks = {role: WeekGrades(self.most) for role in ROLES}
 
     def conclude(
         self, nodes: Iterable[LookedNode], *, nodes_count: int, now: float
     ) -> Neighbourhood:
-        pods: dict[str, _Pod] = {}
-        links: list[NeighbourLink] = []
-        untold: Counter[str] = Counter()
-        containers = 0
+        """What stands after a look, the last of whose nodes are *nodes*."""
+        self.take_in(nodes, now=now)
+        touched = self._touched | {w for w, _ in self._workloads if not self._pods_of[w]}
+        self._conclude_workloads(touched, now)
+        self._touched, self._told = set(), {role: set() for role in ROLES}
+        self.unplaced, self._unplaced = self._unplaced, 0
+        return self._neighbourhood(nodes_count, now)
+
+    def take_in(self, nodes: Iterable[LookedNode], *, now: float) -> None:
+        """Take in some of the nodes of a look, for a turn of the loop."""
         for node in nodes:
-            containers += sum(one is not None for one in node.containers)
-            _collect(node, pods, links, untold)
-        of_pods, of_workloads = self._graded(pods, now)
+            self._take_in(node, now)
+
+    def forget(self, nodes: Container[str]) -> None:
+        """Let go of all nodes that are not among *nodes*, with their pods."""
+        for name in [name for name in self._nodes if name not in nodes]:
+            gone = self._nodes.pop(name)
+            self._touched.update(gone.workloads.values())
+            self._forget_pods(gone, gone.workloads)
+
+    def _take_in(self, node: LookedNode, now: float) -> None:
+        found = looked_pods(node)
+        workloads = {uid: self._name(pod.placed.workload) for uid, pod in found.pods.items()}
+        before = self._nodes.get(node.node)
+        if before is not None:
+            self._touched.update(before.workloads.values())
+            self._forget_pods(before, before.workloads.keys() - workloads.keys())
+        self._touched.update(workloads.values())
+        for uid, pod in found.pods.items():
+            for role in pod.told:
+                self._told[role].add(workloads[uid])
+        known_before = before.workloads if before is not None else {}
+        self._pods_of.update(w for uid, w in workloads.items() if uid not in known_before)
+        self._grade_pods(found.pods, now)
+        bad = {uid: pod for uid, pod in found.pods.items() if pod.links or self._is_bad(uid)}
+        self._nodes[node.node] = _Node(
+            containers=found.containers,
+            untold=found.untold,
+            links=found.links,
+            workloads=workloads,
+            known=frozenset(uid for uid, pod in found.pods.items() if len(pod.told) == len(ROLES)),
+            pods=bad,
+            shown=[self._pod(pod) for uid, pod in bad.items() if self._is_bad(uid)],
+        )
+
+    def _name(self, workload: NeighbourWorkload) -> NeighbourWorkload:
+        return self._names.setdefault(workload, workload)
+
+    def _forget_pods(self, node: _Node, uids: Iterable[str]) -> None:
+        for uid in uids:
+            workload = node.workloads[uid]
+            self._pods_of[workload] -= 1
+            if not self._pods_of[workload]:
+                del self._pods_of[workload]
+                self._names.pop(workload, None)
+            for role in ROLES:
+                self._pods.forget((uid, role))
+                self._pod_weeks[role].forget((uid,))
+
+    def _grade_pods(self, pods: Mapping[str, LookedPod], now: float) -> None:
+        for role in ROLES:
+            # Of whom nobody can tell everything stays.
+            told = [uid for uid, pod in pods.items() if role in pod.told]
+            self._pods.assess({(uid, role): pods[uid].scores.get(role, 0.0) for uid in told})
+            grades = {uid: self._pods.grade((uid, role)) for uid in told}
+            self._unplaced += self._pod_weeks[role].add(told, grades, now=now)
+
+    def _is_bad(self, uid: str) -> bool:
+        """Whether it has a grade above 0, or had one this week."""
+        return any(
+            self._pods.grade((uid, role)) or self._pod_weeks[role].worst(uid) for role in ROLES
+        )
+
+    def _conclude_workloads(self, touched: AbstractSet[NeighbourWorkload], now: float) -> None:
+        """*touched*: those of whose pods some were looked at, and those that have none any more."""
+        told = self._told
+        bad: defaultdict[NeighbourWorkload, list[LookedPod]] = defaultdict(list)
+        for node in self._nodes.values():
+            for uid, pod in node.pods.items():
+                if node.workloads[uid] in touched:
+                    bad[node.workloads[uid]].append(pod)
+        for role in ROLES:
+            # One that has no pods any more suffers nothing.
+            assessed = told[role] | {w for w in touched if not self._pods_of[w]}
+            scores = {
+                (w, role): max((pod.scores.get(role, 0.0) for pod in bad.get(w, ())), default=0.0)
+                for w in assessed
+            }
+            self._workloads.assess(scores)
+            weeks = self._workload_weeks[role]
+            # A workload that is between two runs keeps its week, as far as there is room.
+            if len(weeks) >= self.most:
+                weeks.keep(self._pods_of)
+            grades = {w: self._workloads.grade((w, role)) for w in told[role]}
+            self._unplaced += weeks.add(told[role], grades, now=now)
+        for workload in touched:
+            self._show(workload, bad.get(workload, ()))
+
+    def _show(self, workload: NeighbourWorkload, bad: Sequence[LookedPod]) -> None:
+        if self._pods_of[workload] and any(
+            self._workloads.grade((workload, role)) or self._workload_weeks[role].worst(workload)
+            for role in ROLES
+        ):
+            self._shown_workloads[workload] = self._workload(workload, bad)
+        else:
+            self._shown_workloads.pop(workload, None)
+
+    def _neighbourhood(self, nodes_count: int, now: float) -> Neighbourhood:
+        nodes = self._nodes.values()
         top = max(LEAST_TOP, math.ceil(self.share * nodes_count))
-        shown = [
-            self._pod(pod, of_pods)
-            for pod in pods.values()
-            if any(
-                (pod.placed.uid, role) in of_pods
-                or _worst(self._pod_weeks[role], pod.placed.uid) > 0
-                for role in ROLES
-            )
-        ]
-        shown.sort(key=_badness)
-        shown = self._marked(shown[:MOST_SHOWN], top)
+        shown = sorted((one for node in nodes for one in node.shown), key=_badness)[:MOST_SHOWN]
         return Neighbourhood(
             at=now,
-            pods=tuple(shown),
-            workloads=tuple(self._workload_list(pods, of_workloads)),
-            links=tuple(links),
-            containers=containers,
-            untold=dict(untold),
+            pods=tuple(self._marked(shown, top)),
+            workloads=tuple(sorted(self._shown_workloads.values(), key=_badness)),
+            links=tuple(link for node in nodes for link in node.links),
+            containers=sum(node.containers for node in nodes),
+            untold=dict(sum((node.untold for node in nodes), Counter[str]())),
             top=top,
-            known_pods=frozenset(uid for uid, pod in pods.items() if len(pod.told) == len(ROLES)),
+            known_pods=frozenset(uid for node in nodes for uid in node.known),
         )
 
-    def _graded(
-        self, pods: Mapping[str, _Pod], now: float
-    ) -> tuple[Mapping[PodKey, int], Mapping[WorkloadKey, int]]:
-        unknown = frozenset(
-            (uid, role) for uid, pod in pods.items() for role in ROLES if role not in pod.told
-        )
-        scores = {
-            (uid, role): score for uid, pod in pods.items() for role, score in pod.scores.items()
-        }
-        of_pods = self._pods.assess(scores, unknown)
-        workload_scores: dict[WorkloadKey, float] = {}
-        told: set[WorkloadKey] = set()
-        for pod in pods.values():
-            for role in ROLES:
-                key = pod.placed.workload, role
-                if role in pod.told:
-                    told.add(key)
-                score = pod.scores.get(role, 0.0)
-                workload_scores[key] = max(score, workload_scores.get(key, 0.0))
-        of_workloads = self._workloads.assess(
-            workload_scores, frozenset(key for key in workload_scores if key not in told)
-        )
-        self.unplaced = 0
-        for role in ROLES:
-            uids = [uid for uid, pod in pods.items() if role in pod.told]
-            weeks, workload_weeks = self._pod_weeks[role], self._workload_weeks[role]
-            weeks.keep(pods)
-            self.unplaced += weeks.add(
-                uids, {uid: grade for (uid, r), grade in of_pods.items() if r is role}, now=now
-            )
-            # A workload that is between two runs keeps its week, as far as there is room.
-            if len(workload_weeks) >= self.most:
-                workload_weeks.keep({pod.placed.workload for pod in pods.values()})
-            self.unplaced += workload_weeks.add(
-                [workload for workload, r in told if r is role],
-                {key: grade for (key, r), grade in of_workloads.items() if r is role},
-                now=now,
-            )
-        return of_pods, of_workloads
-
-    def _pod(self, pod: _Pod, graded: Mapping[PodKey, int]) -> GradedNeighbour:
+    def _pod(self, pod: LookedPod) -> GradedNeighbour:
         placed = pod.placed
         names = {
             link.victim.container if role is VICTIM else link.aggressor.container
@@ -163,7 +231,7 @@ class Verdicts:
             owner=placed.owner,
             grades={
                 role: _times(
-                    graded.get((placed.uid, role), 0) if role in pod.told else None,
+                    self._pods.grade((placed.uid, role)) if role in pod.told else None,
                     self._pod_weeks[role].usual_and_worst(placed.uid),
                 )
                 for role in ROLES
@@ -171,41 +239,28 @@ class Verdicts:
             why=self._reasons(pod, None),
             why_within=self._reasons(pod, placed.namespace),
             containers=tuple(sorted(names)),
+            is_top=dict.fromkeys(ROLES, False),
         )
 
-    def _workload_list(
-        self, pods: Mapping[str, _Pod], graded: Mapping[WorkloadKey, int]
-    ) -> list[GradedNeighbour]:
-        together: defaultdict[NeighbourWorkload, list[_Pod]] = defaultdict(list)
-        for pod in pods.values():
-            together[pod.placed.workload].append(pod)
-        found = []
-        for workload, several in together.items():
-            weeks = {role: self._workload_weeks[role].usual_and_worst(workload) for role in ROLES}
-            grades = {
+    def _workload(self, workload: NeighbourWorkload, bad: Sequence[LookedPod]) -> GradedNeighbour:
+        return GradedNeighbour(
+            namespace=workload.namespace,
+            kind=workload.kind,
+            name=workload.name,
+            grades={
                 role: _times(
-                    graded.get((workload, role), 0)
-                    if any(role in pod.told for pod in several)
+                    self._workloads.grade((workload, role))
+                    if workload in self._told[role]
                     else None,
-                    weeks[role],
+                    self._workload_weeks[role].usual_and_worst(workload),
                 )
                 for role in ROLES
-            }
-            if not any(times.most for times in grades.values()):
-                continue
-            found.append(
-                GradedNeighbour(
-                    namespace=workload.namespace,
-                    kind=workload.kind,
-                    name=workload.name,
-                    grades=grades,
-                    why=self._reasons_together(workload, several, None),
-                    why_within=self._reasons_together(workload, several, workload.namespace),
-                )
-            )
-        return sorted(found, key=_badness)
+            },
+            why=self._reasons_together(workload, bad, None),
+            why_within=self._reasons_together(workload, bad, workload.namespace),
+        )
 
-    def _reasons(self, pod: _Pod, seen_from: str | None) -> Mapping[NeighbourRole, str]:
+    def _reasons(self, pod: LookedPod, seen_from: str | None) -> Mapping[NeighbourRole, str]:
         return {
             role: _why(
                 pod.links.get(role, ()),
@@ -217,7 +272,7 @@ class Verdicts:
         }
 
     def _reasons_together(
-        self, workload: NeighbourWorkload, several: Sequence[_Pod], seen_from: str | None
+        self, workload: NeighbourWorkload, several: Sequence[LookedPod], seen_from: str | None
     ) -> Mapping[NeighbourRole, str]:
         return {
             role: _why(
@@ -241,62 +296,13 @@ class Verdicts:
                 for place, one in enumerate(ordered)
                 if place < top or (place < KEPT_TOP * top and one.uid in before)
             )
+        either = frozenset[str]().union(*self._top.values())
         return [
             replace(one, is_top={role: one.uid in self._top[role] for role in ROLES})
+            if one.uid in either
+            else one
             for one in shown
         ]
-
-
-def _collect(
-    node: LookedNode,
-    pods: dict[str, _Pod],
-    links: list[NeighbourLink],
-    untold: Counter[str],
-) -> None:
-    found = node.found
-    for row, placed in enumerate(node.containers):
-        if placed is None:
-            continue
-        pod = pods.get(placed.uid)
-        if pod is None:
-            pod = pods[placed.uid] = _Pod(placed)
-        if found.victims[row]:
-            untold[found.victims[row]] += 1
-        for role, why in ((VICTIM, found.victims[row]), (AGGRESSOR, found.aggressors[row])):
-            if why:
-                pod.untold.setdefault(role, why)
-            else:
-                # Of one of its containers is enough.
-                pod.told.add(role)
-    for one in found.links:
-        victim, aggressor = node.containers[one.victim], node.containers[one.aggressor]
-        # What a pod does to itself is no neighbour's doing.
-        if victim is None or aggressor is None or victim.uid == aggressor.uid:
-            continue
-        link = _link(one, victim, aggressor)
-        links.append(link)
-        for role, placed, score in (
-            (VICTIM, victim, one.victim_now),
-            (AGGRESSOR, aggressor, one.aggressor_now),
-        ):
-            pod = pods[placed.uid]
-            pod.links[role].append(link)
-            pod.scores[role] = max(score, pod.scores.get(role, 0.0))
-
-
-def _link(one: NodeLink, victim: PlacedContainer, aggressor: PlacedContainer) -> NeighbourLink:
-    moved = one.movement
-    return NeighbourLink(
-        victim=victim,
-        aggressor=aggressor,
-        resource=one.resource,
-        correlation=round(moved.correlation, 3),
-        p=moved.p,
-        lag_minutes=moved.lag,
-        minutes=moved.minutes,
-        quiet=round(moved.quiet, 4),
-        busy=round(moved.busy, 4),
-    )
 
 
 def _times(now: int | None, week: tuple[int, int] | None) -> GradedTimes:
@@ -319,11 +325,6 @@ def _why(
     if times < LEAST_TIMES:
         return f"what is usual needs {LEAST_TIMES} looks, one a minute: there were {times}"
     return ""
-
-
-def _worst(weeks: WeekGrades[str], uid: str) -> int:
-    found = weeks.usual_and_worst(uid)
-    return 0 if found is None else found[1]
 
 
 Order = tuple[int, int, int, str, str]

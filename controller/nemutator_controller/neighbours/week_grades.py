@@ -1,6 +1,6 @@
 """How many minutes of the last seven days each pod and workload had each grade: two small rows for each."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -14,7 +14,7 @@ K = TypeVar("K", bound=Hashable)
 DAYS = 7
 DAY_S = 86_400
 LEAST_TIMES = 60
-"""Before which nobody can tell what is usual: an hour."""
+"""Before which nobody can tell what is usual: an hour, where each minute has a look at all nodes."""
 
 WORST = 0.99
 
@@ -65,17 +65,29 @@ class WeekGrades(Generic[K]):
             int(np.searchsorted(reached, WORST * times)),
         )
 
+    def worst(self, key: K) -> int:
+        """The 99th percentile; 0 as well where it is not known yet."""
+        row = self._rows.get(key)
+        # Most were never bad, and are asked for all the time.
+        if row is None or not self._counts[row, :, 1:].any():
+            return 0
+        found = self.usual_and_worst(key)
+        return 0 if found is None else found[1]
+
     def times(self, key: K) -> int:
         row = self._rows.get(key)
         return 0 if row is None else int(self._counts[row].sum(dtype=np.int64))
 
-    def keep(self, keys: Iterable[K]) -> None:
+    def keep(self, keys: Container[K]) -> None:
         """Forget all others."""
-        wanted = set(keys)
-        for key in [key for key in self._rows if key not in wanted]:
-            row = self._rows.pop(key)
-            self._counts[row] = 0
-            self._free.append(row)
+        self.forget([key for key in self._rows if key not in keys])
+
+    def forget(self, keys: Iterable[K]) -> None:
+        for key in keys:
+            row = self._rows.pop(key, None)
+            if row is not None:
+                self._counts[row] = 0
+                self._free.append(row)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -94,7 +106,7 @@ class WeekGrades(Generic[K]):
             return self._free.pop()
         used = len(self._rows)
         if used >= len(self._counts):
-            more = np.zeros((max(64, 2 * used), DAYS, GRADES), dtype=np.uint16)
+            more = np.zeros((64 + used + used // 4, DAYS, GRADES), dtype=np.uint16)
             more[: len(self._counts)] = self._counts
             self._counts = more
         return used

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from nemutator_controller.neighbours.co_movement import CoMovement
 from nemutator_controller.neighbours.links import NodeFindings, NodeLink
+from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.model import PlacedContainer
 from nemutator_controller.neighbours.resources import Contended
-from nemutator_controller.neighbours.verdicts import LookedNode
 
 MOVED = CoMovement(correlation=0.9, p=1e-6, lag=0, minutes=59, quiet=0.02, busy=0.45)
 
@@ -36,4 +36,4 @@ def looked(
     rows: int | None = None,
 ) -> LookedNode:
     count = len(containers) if rows is None else rows
-    return LookedNode(containers, NodeFindings(links, [untold] * count, [untold] * count, 1))
+    return LookedNode("n1", containers, NodeFindings(links, [untold] * count, [untold] * count, 1))

@@ -11,9 +11,10 @@ from nemutator_controller.neighbours.labelling import (
 )
 from nemutator_controller.neighbours.labels import GradeLabels, LabelledObject, NotLabelledError
 from nemutator_controller.neighbours.learning import NeighbourLearner
+from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.looking import NeighbourAssessments
 from nemutator_controller.neighbours.model import Neighbourhood
-from nemutator_controller.neighbours.verdicts import LookedNode, Verdicts
+from nemutator_controller.neighbours.verdicts import Verdicts
 
 from tests.controller.neighbours.graded import link, looked, placed
 from tests.controller.neighbours.test_looking import Places, in_turn

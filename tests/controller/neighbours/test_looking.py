@@ -1,11 +1,13 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from nemutator_common import names
-from nemutator_controller.ingest.usage_points import UsagePoints
+from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.neighbours.hysteresis import DOWN_TIMES
 from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings
-from nemutator_controller.neighbours.looking import NeighbourAssessments
+from nemutator_controller.neighbours.looking import ASSESSMENT_S, AT_ONCE, NeighbourAssessments
 from nemutator_controller.neighbours.model import NeighbourRole, PlacedContainer
 from nemutator_controller.neighbours.node_window import FIGURES, GIB, MB, Key, Values
 from nemutator_controller.neighbours.resources import Contended
@@ -23,6 +25,11 @@ from tests.fakes.process import fake_process
 class Places:
     def of(self, node: str, key: Key) -> PlacedContainer | None:
         return placed(f"{key[0]}-1", node=node)
+
+
+class PlacesOfEachNode:
+    def of(self, node: str, key: Key) -> PlacedContainer | None:
+        return placed(f"{node}.{key[0]}-1", node=node)
 
 
 async def in_turn(function: object, *given: Sequence[Values]) -> list[NodeFindings]:
@@ -90,3 +97,79 @@ async def test_nobody_reports_and_nobody_is_named() -> None:
     await assessments.assess()
     assert assessments.latest.at == NOW
     assert assessments.latest.pods == ()
+
+
+async def test_of_more_nodes_than_there_is_time_for_each_has_its_turn() -> None:
+    clock, meter = ManualClock(now=NOW + 1), MemoryMeter()
+    process = fake_process(clock=clock, meter=meter)
+    learner = NeighbourLearner(process, most_nodes=1_000)
+    planted = planted_node(300, Contended.CPU, minutes=59)
+    count = 4 * AT_ONCE
+    for number in range(count):
+        # One of the last is the one with an aggressor.
+        values = planted.values if number == count - 1 else planted.values[:, :1, :1]
+        learner.learn(f"n{number}", reported(values, NOW), NOW + 1)
+    turns: list[int] = []
+
+    async def slowly(function: object, *given: Sequence[Values]) -> list[NodeFindings]:
+        turns.append(len(given[0]))
+        await clock.advance(0.75 * ASSESSMENT_S)
+        return await in_turn(function, *given)
+
+    assessments = NeighbourAssessments(
+        learner, PlacesOfEachNode(), Verdicts(share=1.0, most=1_000), slowly, process
+    )
+    await assessments.assess()
+    assert turns == [AT_ONCE, AT_ONCE]
+    assert meter.value(names.NEIGHBOUR_NODES_LEFT) == count - 2 * AT_ONCE
+    assert not assessments.latest.links
+    await assessments.assess()
+    # Now it was the others' turn, and what was found stays while those before are looked at again.
+    links = assessments.latest.links
+    assert links
+    await assessments.assess()
+    assert assessments.latest.links == links
+    assert not [one for one in assessments.latest.pods if one.grades[NeighbourRole.VICTIM].now]
+    await assessments.assess()
+    assert [one for one in assessments.latest.pods if one.grades[NeighbourRole.VICTIM].now]
+
+
+async def test_a_node_that_is_gone_takes_what_was_found_on_it_along() -> None:
+    clock = ManualClock(now=NOW + 1)
+    process = fake_process(clock=clock)
+    learner = NeighbourLearner(process, most_nodes=10)
+    node = planted_node(300, Contended.CPU, minutes=59)
+    learner.learn("n1", reported(node.values, NOW), NOW + 1)
+    assessments = NeighbourAssessments(
+        learner, Places(), Verdicts(share=1.0, most=100), in_turn, process
+    )
+    await assessments.assess()
+    await assessments.assess()
+    assert assessments.latest.pods
+    learner.windows.clear()
+    await assessments.assess()
+    assert (assessments.latest.pods, assessments.latest.links) == ((), ())
+    assert assessments.latest.known_pods == frozenset()
+    for _ in range(DOWN_TIMES):
+        await assessments.assess()
+    assert assessments.latest.workloads == ()
+
+
+async def test_the_group_that_holds_all_pods_hides_no_aggressor() -> None:
+    clock = ManualClock(now=NOW + 1)
+    process = fake_process(clock=clock)
+    learner = NeighbourLearner(process, most_nodes=10)
+    node = planted_node(300, Contended.CPU, minutes=59)
+    (planted,) = node.aggressors
+    # Kubelet's own group: what it takes is what all pods take.
+    everything = np.concatenate(
+        [node.values, np.nansum(node.values, axis=1, keepdims=True)], axis=1
+    )
+    told = reported(everything, NOW)
+    series = [*told.series[:-1], Series("/kubepods", None, None, None)]
+    learner.learn("n1", replace(told, series=series), NOW + 1)
+    assessments = NeighbourAssessments(
+        learner, Places(), Verdicts(share=1.0, most=100), in_turn, process
+    )
+    await assessments.assess()
+    assert {one.aggressor.pod for one in assessments.latest.links} == {f"p{planted}-1"}

@@ -93,6 +93,15 @@ def test_a_pods_own_group_and_programs_are_no_rows() -> None:
     assert key_of(Series("/x.service", None, None, None)) == ("/x.service", "")
 
 
+def test_a_group_that_holds_others_is_no_row() -> None:
+    window = NodeWindow()
+    series = [
+        Series(path, None, None, None) for path in ("/", "/kubepods", "/kubepods/x", "/a.service")
+    ] + [container("a")]
+    window.add(points(series, range(5), [NOW + 30] * 5, {"cpu_cores": [1.0] * 5}), now=NOW + 61)
+    assert window.view(now=NOW + 61)[0] == [("/kubepods/x", ""), ("/a.service", ""), ("a", "c")]
+
+
 def test_there_are_no_more_rows_than_its_bound() -> None:
     window = NodeWindow()
     series = [container(str(n)) for n in range(MOST_ROWS + 5)]

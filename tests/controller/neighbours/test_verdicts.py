@@ -1,6 +1,7 @@
 from nemutator_controller.neighbours.hysteresis import DOWN_TIMES
+from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.model import Neighbourhood, NeighbourRole
-from nemutator_controller.neighbours.verdicts import LEAST_TOP, LookedNode, Verdicts
+from nemutator_controller.neighbours.verdicts import LEAST_TOP, Verdicts
 from nemutator_controller.neighbours.week_grades import LEAST_TIMES
 
 from tests.controller.neighbours.graded import link, looked, placed

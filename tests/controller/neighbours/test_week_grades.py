@@ -52,6 +52,8 @@ def test_there_is_a_bound_and_who_is_gone_makes_room() -> None:
     assert week.add(["b", "c"], {"c": 3}, now=NOW) == 0
     assert week.times("c") == 1
     assert week.times("b") == 2
+    week.forget(["b", "never seen"])
+    assert week.times("b") == 0
 
 
 @given(st.lists(st.integers(0, 4), min_size=LEAST_TIMES, max_size=300))

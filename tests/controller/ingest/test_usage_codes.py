@@ -1,9 +1,10 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.history.codes import (
+from nemutator_controller.ingest.usage_codes import (
     LARGEST,
     CoarseScale,
+    ShareScale,
     decode_fine,
     encode_fine,
     encode_fine_known,
@@ -59,3 +60,11 @@ def test_a_coarse_code_is_exact_to_a_thirtieth_and_a_maximum_is_rounded_up(value
 def test_what_is_too_large_gets_the_last_code_and_what_is_tiny_is_zero() -> None:
     assert CPU.encode(np.array([1e30]))[0] == 255
     assert CPU.decode(CPU.encode(np.array([1e-9])))[0] == 0.0
+
+
+@given(st.floats(min_value=0.0, max_value=1.0))
+def test_a_share_is_exact_to_a_five_hundredth_and_its_ends_are_exact(share: float) -> None:
+    back = ShareScale().decode(ShareScale().encode(np.array([share, 0.0, 1.0, np.nan])))
+    assert abs(back[0] - share) <= 0.002
+    assert back[1:3].tolist() == [0.0, 1.0]
+    assert np.isnan(back[3])

@@ -86,3 +86,29 @@ class CoarseScale:
     def _values(self) -> Numbers:
         steps = np.arange(self.last + 1 - FIRST, dtype=np.float64)
         return np.concatenate([[np.nan, 0.0], self.lowest * self.ratio**steps])
+
+
+class ShareScale:
+    """For 8 bits: shares from 0 to 1, each exact to 0.2 %."""
+
+    last = 254
+
+    def encode(self, values: Numbers) -> CoarseCodes:
+        """The nearest codes; NaN is not known."""
+        codes = np.clip(np.rint(values * (self.last - ZERO)) + ZERO, ZERO, self.last)
+        return np.where(np.isnan(values), UNKNOWN, codes).astype(np.uint8)
+
+    def decode(self, codes: CoarseCodes) -> Numbers:
+        """What *codes* stand for; NaN where that is not known."""
+        shares = (codes.astype(np.float64) - ZERO) / (self.last - ZERO)
+        return np.where(codes == UNKNOWN, np.nan, shares)
+
+
+class FineScale:
+    """For 16 bits, as `encode_fine` has them."""
+
+    def encode(self, values: Numbers) -> FineCodes:
+        return encode_fine_known(values)
+
+    def decode(self, codes: FineCodes) -> Numbers:
+        return decode_fine(codes)
