@@ -213,6 +213,11 @@ class ObserveSettings(CallsBrain):
         return 5 * self.snapshot_every_s if self.is_brain_local else 8 * self.snapshot_every_s
 
     @property
+    def members_s(self) -> float:
+        """Seconds between two readings of what the threads of a group waited for."""
+        return min(60.0, 20 * self.snapshot_every_s if self.is_brain_local else self.seldom_s)
+
+    @property
     def window_pace(self) -> WindowPace:
         alone = self.is_brain_local
         usual = (

@@ -104,6 +104,12 @@ class BrainSettings(ServesMetrics):
         "How many of each bear labels, as a share of the number of nodes; at least three.",
         check=between(0, 110),
     )
+    neighbour_minute_s: float = setting(
+        60.0,
+        "Seconds of a minute where neighbours are found. Less is a compressed one, to see in minutes what otherwise"
+        " takes the better part of an hour; agents have to report as often (`observe.summary_s`).",
+        check=between(2, 60),
+    )
     resizes_per_minute: float = setting(
         30.0,
         "Running pods per minute that are resized by SizingPolicies, all policies together.",

@@ -122,4 +122,5 @@ def test_a_full_node_of_a_cluster_is_looked_at_less_often() -> None:
     alone, cluster = resolved(), resolved(brain="https://brain.svc:8421")
     assert (alone.snapshot_every_s, alone.seldom_s) == (3.0, 15.0)
     assert (cluster.snapshot_every_s, cluster.seldom_s) == (7.5, 60.0)
+    assert alone.members_s == cluster.members_s == 60.0
     assert resolved(brain="https://brain.svc:8421", interval_s="2").snapshot_every_s == 2.0

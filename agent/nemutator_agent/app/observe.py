@@ -49,6 +49,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         most_processes=settings.processes,
         most_groups=settings.groups,
         seldom_s=settings.seldom_s,
+        members_s=settings.members_s,
         process_events=True,
     )
     worker = examination_worker()

@@ -68,13 +68,14 @@ class Activities:
         networks: PodNetworks,
         *,
         every_s: float,
+        members_s: float = MEMBERS_EVERY_S,
     ) -> None:
         self._files = files
         self._members = members
         self._networks = networks
         self._counter_turns = Turns(every_s=every_s)
         self._network_turns = Turns(every_s=every_s)
-        self._member_turns = Turns(every_s=MEMBERS_EVERY_S)
+        self._member_turns = Turns(every_s=members_s)
         self._known: dict[str, _Known] = {}
         self._names: dict[str, tuple[str | None, str | None]] = {}
 

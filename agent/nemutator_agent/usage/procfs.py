@@ -14,7 +14,7 @@ from typing import TypeVar
 from nemutator_common.wire import Pressure, Pressures
 
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.usage.activities import Activities
+from nemutator_agent.usage.activities import MEMBERS_EVERY_S, Activities
 from nemutator_agent.usage.cached_files import CachedFiles, read_once
 from nemutator_agent.usage.cgroup_files import parse_memberships, parse_single
 from nemutator_agent.usage.gaps import Gaps, hides_processes
@@ -84,6 +84,7 @@ class ProcfsReader:
         most_processes: int,
         most_groups: int,
         seldom_s: float = 15.0,
+        members_s: float = MEMBERS_EVERY_S,
         process_events: bool = False,
         root: str = "",
     ) -> None:
@@ -105,6 +106,7 @@ class ProcfsReader:
             member_files(root),
             PodNetworks(functools.partial(namespace_file, root=root)),
             every_s=seldom_s,
+            members_s=members_s,
         )
         self._group_turns = Turns(every_s=seldom_s)
         self._counters: Mapping[str, GroupCounters] = {}

@@ -39,7 +39,8 @@ REMEMBERED = 200_000
 
 
 def neighbour_learner(context: BrainContext) -> NeighbourLearner:
-    return NeighbourLearner(context.process, context.settings.most_nodes)
+    settings = context.settings
+    return NeighbourLearner(context.process, settings.most_nodes, settings.neighbour_minute_s)
 
 
 def neighbour_assessments(context: BrainContext, learner: NeighbourLearner) -> NeighbourAssessments:

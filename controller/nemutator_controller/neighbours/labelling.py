@@ -49,7 +49,7 @@ class NeighbourLabels:
     async def run(self) -> None:
         while True:
             await self.round()
-            await self.process.clock.sleep(EVERY_S)
+            await self.process.clock.sleep(min(EVERY_S, self.assessments.learner.minute_s))
 
     async def round(self) -> None:
         now, latest = self.process.clock.monotonic(), self.assessments.latest

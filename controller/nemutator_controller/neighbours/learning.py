@@ -7,7 +7,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
-from nemutator_controller.neighbours.node_window import NodeWindow
+from nemutator_controller.neighbours.node_window import MINUTE_S, NodeWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,8 @@ class NeighbourLearner:
 
     process: Process
     most_nodes: int
+    minute_s: float = MINUTE_S
+    """Less is a compressed minute, to see neighbours found within minutes."""
     windows: dict[str, NodeWindow] = field(default_factory=dict, init=False)
     """The node heard of last at the end."""
 
@@ -24,7 +26,7 @@ class NeighbourLearner:
             self.learn(one.node, one.points, now)
 
     def learn(self, node: str, points: UsagePoints, now: float) -> None:
-        window = self.windows.pop(node, None) or NodeWindow()
+        window = self.windows.pop(node, None) or NodeWindow(self.minute_s)
         self.windows[node] = window
         if len(self.windows) > self.most_nodes:
             del self.windows[next(iter(self.windows))]

@@ -14,7 +14,7 @@ from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings, assess
 from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.model import Neighbourhood
-from nemutator_controller.neighbours.node_window import MINUTE_S, Values
+from nemutator_controller.neighbours.node_window import Values
 from nemutator_controller.neighbours.ports import NeighbourPlaces
 from nemutator_controller.neighbours.verdicts import ROLES, Verdicts
 
@@ -39,7 +39,7 @@ class NeighbourAssessments:
 
     async def run(self) -> None:
         while True:
-            await self.process.clock.sleep(MINUTE_S)
+            await self.process.clock.sleep(self.learner.minute_s)
             await self.assess()
 
     async def assess(self) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nemutator_controller.ingest.usage_codes import UNKNOWN, CoarseScale, FineScale, ShareScale
 from nemutator_controller.ingest.usage_points import Numbers, Series, UsagePoints
 
-MINUTE_S = 60
+MINUTE_S = 60.0
 MINUTES = 60
 
 MOST_ROWS = 512
@@ -55,7 +55,8 @@ Values = npt.NDArray[np.float32]
 
 
 class NodeWindow:
-    def __init__(self) -> None:
+    def __init__(self, minute_s: float = MINUTE_S) -> None:
+        self._minute_s = minute_s
         self.keys: list[Key] = []
         """By row; rows that nobody has are empty pairs."""
         self._rows: dict[Key, int] = {}
@@ -74,9 +75,9 @@ class NodeWindow:
         dropped: dict[str, int] = {}
         if not len(points.of):
             return dropped
-        self._advance(int(now // MINUTE_S))
+        self._advance(int(now // self._minute_s))
         rows = self._rows_of(points)[points.of]
-        minutes = ((points.from_at + points.to_at) / 2 // MINUTE_S).astype(np.int64)
+        minutes = ((points.from_at + points.to_at) / 2 // self._minute_s).astype(np.int64)
         wanted = rows >= 0
         reasons = {
             "late": minutes <= self._newest - MINUTES,
@@ -96,7 +97,7 @@ class NodeWindow:
     def view(self, *, now: float) -> tuple[list[Key], Values]:
         """The keys of its rows, and by figure, row and minute what is known; the last minute at the end, NaN for what
         is not known. The minute that goes on is left out: its mean would still change."""
-        self._advance(int(now // MINUTE_S))
+        self._advance(int(now // self._minute_s))
         used = [row for row, key in enumerate(self.keys) if key[0]]
         order = (self._newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
         values = [

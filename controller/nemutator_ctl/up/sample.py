@@ -71,29 +71,55 @@ MANIFEST: dict[str, Any] = {
 }
 """Nothing runs it: without a cluster, manifests are what policies change."""
 
-BRAINS: list[dict[str, Any]] = [
-    {
-        "apiVersion": f"{names.DOMAIN}/v1alpha1",
-        "kind": "SeasonPolicy",
-        "metadata": {"name": name},
-        "spec": {"when": {"season": seasons}, "advice": advice},
-    }
-    for name, seasons, advice in (
-        (
-            "sample-busy",
-            ["pre-peak", "peak", "surprise"],
-            {"cpuPercentile": 99, "memoryBufferPercent": 40},
-        ),
-        ("sample-quiet", ["off-peak"], {"cpuPercentile": 90}),
-    )
-]
-"""Where a day is so short that somebody sees seasons come and go."""
+UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 
 DAYS_UNTIL_KNOWN = 4
 
 WORKLOAD = f"{MANIFEST['kind']}/{MANIFEST['metadata']['name']}"
 FILE = Path("Deployment", MANIFEST["metadata"]["namespace"], f"{MANIFEST['metadata']['name']}.json")
 """Where the brain keeps that manifest, below the data directory's objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleScope:
+    """As what the brain knows the sample, whose season its policies follow: the machine's own depends on what else it does."""
+
+    namespace: str
+    kind: str
+    name: str
+
+
+def brains(of: SampleScope) -> list[dict[str, Any]]:
+    """Where a day is so short that somebody sees seasons come and go."""
+    whose = {"namespace": of.namespace, "kind": of.kind, "name": of.name}
+    return [
+        {
+            "apiVersion": f"{names.DOMAIN}/v1alpha1",
+            "kind": "SeasonPolicy",
+            "metadata": {"name": name},
+            "spec": {"when": {"season": seasons, "of": whose}, "advice": advice},
+        }
+        for name, seasons, advice in (
+            (
+                "sample-busy",
+                ["pre-peak", "peak", "surprise"],
+                {"cpuPercentile": 99, "memoryBufferPercent": 40},
+            ),
+            ("sample-quiet", ["off-peak"], {"cpuPercentile": 90}),
+        )
+    ]
+
+
+def scope_of(path: str, kind: str, name: str, command: str, *, is_summed: bool) -> SampleScope:
+    """Of a process named *command* in the group at *path*: that group, or the processes of its name where groups do
+    not count CPU time. What else is in the group, as the terminal's own, is in its season."""
+    parts = [part for part in path.split("/") if part]
+    first = parts[0] if parts else "/"
+    if is_summed or not parts:
+        return SampleScope(first, "program", command)
+    if kind == "container":
+        return SampleScope(first, kind, name)
+    return SampleScope(first, "unit" if parts[-1].endswith(UNITS) else "group", parts[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +142,10 @@ class SampleApi(Protocol):
 
     async def is_go(self, pid: int) -> bool:
         """Whether *pid* is known to be a Go program: while it is built, it is not."""
+        ...
+
+    async def follow_seasons(self, pid: int) -> None:
+        """Put up brains that follow the season of process *pid*; what is there stays as it is."""
         ...
 
     async def profile(self, pid: int) -> str:
@@ -158,15 +188,17 @@ class Sample:
         try:
             there = await self.api.put_up()
             self.say(to_try(there, self.typed, objects=self.objects))
-            self.say(await self._profiled())
+            pid = await self._go_program()
+            if pid is not None and there.day_s is not None:
+                await self.api.follow_seasons(pid)
+            self.say(await self._profiled(pid))
         except OperatorError as error:
             self.say(not_shown(str(error)))
         # The supervisor would end everything if this body ended.
         await asyncio.Event().wait()
 
-    async def _profiled(self) -> str:
+    async def _profiled(self, pid: int | None) -> str:
         """Profile the sample; what there is to say of it."""
-        pid = await self._go_program()
         if pid is None:
             return not_shown("the sample does not run; its own message is above")
         profile = await self.api.profile(pid)
@@ -189,13 +221,14 @@ class Sample:
         return None
 
 
-def absent(there: Collection[ShownObject], *, seasonal: bool = False) -> list[dict[str, Any]]:
-    """What is not among the objects that are *there* already, in the order to put it up.
+def absent(
+    wanted: Iterable[dict[str, Any]], there: Collection[ShownObject]
+) -> list[dict[str, Any]]:
+    """What of *wanted* is not among the objects that are *there* already, in its order.
 
     What is there may be a person's own by now, and we leave it alone whatever is in it.
     """
-    brains = BRAINS if seasonal else []
-    return [one for one in (POLICY, MANIFEST, *brains) if _name_of(one) not in there]
+    return [one for one in wanted if _name_of(one) not in there]
 
 
 def _name_of(document: dict[str, Any]) -> ShownObject:
@@ -228,8 +261,8 @@ def to_try(there: PutUp, typed: Typed, *, objects: Path) -> str:
         lines += [
             f"    seasons      {typed.command('seasons')}",
             f"                 a day takes {there.day_s / 60:g} minutes here, and the sample is busy in its second half;",
-            f"                 after {known:g} minutes the machine's seasons are known, and the brains `sample-busy` and",
-            "                 `sample-quiet` take turns: Seasons on the page",
+            f"                 after {known:g} minutes its seasons are known, and the brains `sample-busy` and `sample-quiet`",
+            "                 take turns: Seasons on the page",
         ]
     return _block("Try", lines)
 

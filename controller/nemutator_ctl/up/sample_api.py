@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
@@ -80,6 +81,9 @@ class LocalSampleApi:
     async def is_go(self, pid: int) -> bool:
         return await asyncio.to_thread(self._is_go, pid)
 
+    async def follow_seasons(self, pid: int) -> None:
+        await asyncio.to_thread(self._follow_seasons, pid)
+
     async def profile(self, pid: int) -> str:
         target = {"kind": "pid", "value": str(pid)}
         question = {"target": target, "seconds": SECONDS, "hz": HZ}
@@ -100,11 +104,29 @@ class LocalSampleApi:
         if SecretName(sample.SECRET) not in secrets:
             value = {"value": sample.VALUE}
             self._credentials.put(f"{SECRETS}/{sample.SECRET}", value)
+        self._put_up_objects(sample.POLICY, sample.MANIFEST)
+        return PutUp(
+            secret=sample.SECRET, mutation=self._to_roll_back(), day_s=self._compressed_day()
+        )
+
+    def _put_up_objects(self, *wanted: dict[str, Any]) -> None:
         there = understood(self._brain.get(OBJECTS), Listing[ShownObject], "objects").items
-        day_s = self._compressed_day()
-        for document in sample.absent(there, seasonal=day_s is not None):
+        for document in sample.absent(wanted, there):
             self._brain.post(OBJECTS, document)
-        return PutUp(secret=sample.SECRET, mutation=self._to_roll_back(), day_s=day_s)
+
+    def _follow_seasons(self, pid: int) -> None:
+        for node in nodes.decode(self._brain.get(nodes.TOPOLOGY_PATH)):
+            groups = {one.path: one for one in node.workloads}
+            for process in node.processes:
+                if process.pid == pid and (group := groups.get(process.workload)) is not None:
+                    found = sample.scope_of(
+                        group.path,
+                        group.kind,
+                        group.name,
+                        process.command,
+                        is_summed=group.cpu_is_summed,
+                    )
+                    self._put_up_objects(*sample.brains(found))
 
     def _compressed_day(self) -> float | None:
         """None: a day has 24 hours here, or nobody finds seasons."""

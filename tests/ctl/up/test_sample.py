@@ -4,12 +4,15 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import declarations
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.policies.model import policy_from_document
 from nemutator_controller.policies.season_policies import season_policy_of
+from nemutator_controller.sizing.keys import ByPath
 from nemutator_ctl.edits import ShownObject
 from nemutator_ctl.up import sample
 from nemutator_ctl.up.child import Child
@@ -35,11 +38,16 @@ class FakeSampleApi:
     ended: str | None = ""
     refusal: OperatorError | None = None
     profiles: list[int] = field(default_factory=list)
+    day_s: float | None = None
+    followed: list[int] = field(default_factory=list)
 
     async def put_up(self) -> PutUp:
         if self.refusal:
             raise self.refusal
-        return THERE
+        return replace(THERE, day_s=self.day_s)
+
+    async def follow_seasons(self, pid: int) -> None:
+        self.followed.append(pid)
 
     async def is_go(self, pid: int) -> bool:
         return self.go
@@ -175,14 +183,14 @@ def test_the_secret_has_a_name_that_can_be_asked_for() -> None:
 
 POLICY = ShownObject("MutationPolicy", "", "sample-owners")
 SHOP = ShownObject("Deployment", "sample", "shop")
+WANTED = [sample.POLICY, sample.MANIFEST]
 
 
 def test_only_what_is_not_there_is_put_up() -> None:
-    assert sample.absent([]) == [sample.POLICY, sample.MANIFEST]
-    assert sample.absent([SHOP]) == [sample.POLICY]
-    assert sample.absent([POLICY]) == [sample.MANIFEST]
-    assert sample.absent([SHOP, POLICY]) == []
-    assert sample.absent([SHOP, POLICY], seasonal=True) == sample.BRAINS
+    assert sample.absent(WANTED, []) == WANTED
+    assert sample.absent(WANTED, [SHOP]) == [sample.POLICY]
+    assert sample.absent(WANTED, [POLICY]) == [sample.MANIFEST]
+    assert sample.absent(WANTED, [SHOP, POLICY]) == []
 
 
 def test_what_only_shares_a_name_is_something_else() -> None:
@@ -191,7 +199,7 @@ def test_what_only_shares_a_name_is_something_else() -> None:
         replace(SHOP, kind="Pod"),
         replace(POLICY, name="x"),
     ]
-    assert sample.absent(others) == [sample.POLICY, sample.MANIFEST]
+    assert sample.absent(WANTED, others) == WANTED
 
 
 DATA = Path("/data dir")
@@ -238,7 +246,53 @@ def test_where_a_day_is_short_seasons_are_told() -> None:
     there = PutUp(secret="greeting", mutation="m1", day_s=120.0)
     said = sample.to_try(there, TYPED, objects=OBJECTS)
     assert "a day takes 2 minutes here" in said
-    assert "after 8 minutes the machine's seasons are known" in said
+    assert "after 8 minutes its seasons are known" in said
     assert "seasons" not in TO_TRY
-    for brain in sample.BRAINS:
-        assert season_policy_of(brain["metadata"]["name"], brain["spec"]).spec.when.season
+
+
+CONTAINER = "b" * 64
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "name", "is_summed"),
+    [
+        ("/", "root", "/", True),
+        ("/user.slice/user-0.slice/session-3.scope", "session", "session-3.scope", False),
+        ("/system.slice/demo.service", "unit", "demo.service", False),
+        (f"/docker/{CONTAINER}", "container", CONTAINER[:12], False),
+        ("/build/one", "group", "one", False),
+        ("/build/one", "group", "one", True),
+    ],
+)
+def test_brains_follow_the_sample_as_seasons_know_it(
+    path: str, kind: str, name: str, is_summed: bool
+) -> None:
+    found = sample.scope_of(path, kind, name, "shop", is_summed=is_summed)
+    series = Series(
+        path,
+        None,
+        CONTAINER if kind == "container" else None,
+        "shop" if is_summed else None,
+    )
+    key = ByPath().of("n1", series)
+    assert key is not None
+    assert (found.namespace, found.kind, found.name) == (key.namespace, key.owner_kind, key.owner)
+    for brain in sample.brains(found):
+        when = season_policy_of(brain["metadata"]["name"], brain["spec"]).spec.when
+        assert when.season
+        assert when.of is not None
+        assert when.of.name == found.name
+
+
+async def test_brains_are_put_up_once_it_runs_where_a_day_is_short() -> None:
+    scene = Scene(FakeSampleApi(go=False, day_s=120.0))
+    async with scene.running():
+        await scene.clock.advance(STEP_S)
+        assert scene.api.followed == []
+        scene.api.go = True
+        await scene.clock.advance(STEP_S)
+        assert scene.api.followed == [scene.processes.last.pid]
+    scene = Scene()
+    async with scene.running():
+        await scene.clock.advance(STEP_S)
+        assert scene.api.followed == []
