@@ -49,9 +49,9 @@ def test_the_samples_season_switches_its_brains_on_the_page(tmp_path: Path, page
     with standing(tmp_path, "--sample", str(SAMPLE), person=SEASONAL) as up:
         up.wait_until(lambda: "its seasons are known" in up.said(), "what to try", within_s=START_S)
         up.wait_until(lambda: len(brains()) == 2, "its brains", within_s=START_S)
-    whose = [one["spec"]["when"]["of"] for one in brains()]  # type: ignore[index]
-    assert whose[0] == whose[1]
-    scope = whose[0]["namespace"], whose[0]["kind"], whose[0]["name"]
+    owners = [one["spec"]["when"]["of"] for one in brains()]  # type: ignore[index]
+    assert owners[0] == owners[1]
+    scope = owners[0]["namespace"], owners[0]["kind"], owners[0]["name"]
     # The browser's loop runs in this thread.
     with ThreadPoolExecutor(1) as beside:
         beside.submit(learn, tmp_path / "data", scope).result()
@@ -69,12 +69,12 @@ def test_the_samples_season_switches_its_brains_on_the_page(tmp_path: Path, page
             expect(quiet.nth(1)).to_have_text(other, timeout=SWITCHED_MS)
 
         take_turns("in force", "not in force")
-        expect(busy.nth(3)).to_contain_text(str(whose[0]["name"]))
+        expect(busy.nth(3)).to_contain_text(str(owners[0]["name"]))
         take_turns("not in force", "in force")
         take_turns("in force", "not in force")
         shown = up.run("seasons")
         print(shown.stdout)
-        assert f"{whose[0]['kind']}/{whose[0]['name']}" in shown.stdout
+        assert f"{owners[0]['kind']}/{owners[0]['name']}" in shown.stdout
         switched = [
             one
             for one in up.api("/api/v1/mutations?policy=sample-busy").document["items"]

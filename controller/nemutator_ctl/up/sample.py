@@ -91,13 +91,13 @@ class SampleScope:
 
 def brains(of: SampleScope) -> list[dict[str, Any]]:
     """Where a day is so short that somebody sees seasons come and go."""
-    whose = {"namespace": of.namespace, "kind": of.kind, "name": of.name}
+    owner = {"namespace": of.namespace, "kind": of.kind, "name": of.name}
     return [
         {
             "apiVersion": f"{names.DOMAIN}/v1alpha1",
             "kind": "SeasonPolicy",
             "metadata": {"name": name},
-            "spec": {"when": {"season": seasons, "of": whose}, "advice": advice},
+            "spec": {"when": {"season": seasons, "of": owner}, "advice": advice},
         }
         for name, seasons, advice in (
             (
