@@ -20,6 +20,9 @@ read these images, too; its answer is empty."""
 SEASONS_PATH = "/uplink/v1/seasons"
 """GET returns a `SeasonSnapshot` for admission, with an ETag."""
 
+SIZING_PREFIX = "SizingPolicy/"
+"""Before the names of policies that admission makes of SizingPolicies, which MutationPolicies may have as well."""
+
 MOST_IMAGE_QUESTIONS = 100
 LONGEST_IMAGE_NAME = 512
 """Characters; a repository may have 255, a tag 128 and a digest 71."""
@@ -82,7 +85,10 @@ class TokenSnapshot:
 @dataclass(frozen=True, slots=True)
 class SeasonSnapshot:
     in_season: tuple[str, ...]
-    """Names of the MutationPolicies whose seasons it is. Without one a policy with seasons is not followed."""
+    """Names of the MutationPolicies whose seasons it is, and of SizingPolicies, behind `SizingPolicy/`. A policy with
+    seasons that is not named is not followed."""
+    resizes_held: bool = False
+    """Whether a SeasonPolicy holds resizes back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

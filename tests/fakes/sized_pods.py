@@ -11,6 +11,7 @@ from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.qos import amounts
 from nemutator_controller.mutations.stamps import stamp_text
 from nemutator_controller.updating.model import SoundSizing, sizing_of
+from nemutator_controller.updating.node_room import PodNeeds, lacking
 from nemutator_controller.updating.records import (
     RESOURCES,
     AmountAdvice,
@@ -82,6 +83,8 @@ class MemorySizedPods:
         """Of one that is made."""
         self.budget: NotResizedError | None = None
         """Of any eviction."""
+        self.largest_node: dict[str, Any] = {}
+        """What it has for pods; of what is not named, enough."""
         self.races = 0
         """Writes that kubelet comes before."""
 
@@ -121,6 +124,9 @@ class MemorySizedPods:
         if self.budget is not None:
             raise self.budget
         del self.documents[pod.uid]
+
+    def has_room(self, needs: PodNeeds) -> bool:
+        return not lacking(needs, self.largest_node)
 
     def notify(self, pod: SizedPod, note: str, *, warning: bool = False) -> None:
         self.notes.append(note)

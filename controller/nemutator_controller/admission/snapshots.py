@@ -30,7 +30,7 @@ from nemutator_controller.mutations.image_commands import (
     NoImageCommand,
 )
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
-from nemutator_controller.policies.snapshot import InSeason
+from nemutator_controller.policies.snapshot import NO_SEASON, RESIZES_HELD, InSeason
 
 T = TypeVar("T")
 
@@ -151,7 +151,8 @@ def tombstones_from(document: bytes) -> Tombstones:
 
 def in_season_from(document: bytes) -> InSeason:
     """From the document at `SEASONS_PATH`."""
-    return frozenset(decoded(document, SeasonSnapshot, "seasons").in_season)
+    found = decoded(document, SeasonSnapshot, "seasons")
+    return frozenset(found.in_season) | ({RESIZES_HELD} if found.resizes_held else NO_SEASON)
 
 
 def decoded(document: bytes | msgspec.Raw, shape: type[T], what: str) -> T:

@@ -110,7 +110,10 @@ def brain_seasons(context: BrainContext) -> BrainSeasons:
 
 def seasons_part(context: BrainContext, seasons: BrainSeasons, usages: Usages) -> Part:
     cluster, process = context.cluster, context.process
-    uplink = InSeasonApi(seasons.switching.store).routes()
+    uplink = InSeasonApi(
+        seasons.switching.store,
+        lambda in_force: bool(behaviour_of(seasons.policies.brains, in_force).holds_resizes),
+    ).routes()
     if context.shared:
         return Part(routes=NoSeasonsApi().routes(), uplink=uplink)
     finding, switching = seasons.finding, seasons.switching

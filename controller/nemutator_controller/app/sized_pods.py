@@ -1,7 +1,7 @@
 """The pods that SizingPolicies resize, in one watched cluster."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,12 @@ from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import (
     ConflictError,
+    ForbiddenError,
     InvalidError,
     KubeError,
     NotFoundError,
 )
+from nemutator_controller.kube.node_objects import WatchedNode
 from nemutator_controller.kube.objects import Pod, Resources
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.kube.resources import PODS
@@ -29,6 +31,7 @@ from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.patches import guards, render
 from nemutator_controller.mutations.qos import quantity
 from nemutator_controller.mutations.skips import skips_of
+from nemutator_controller.updating.node_room import PodNeeds, lacking
 from nemutator_controller.updating.records import (
     RESOURCES,
     NotResizedError,
@@ -148,6 +151,9 @@ class ClusterSizedPods:
             raise NotResizedError(str(error), again=False) from error
         except OverBudgetError as error:
             raise NotResizedError(str(error), again=True) from error
+        except ForbiddenError as error:
+            # A quota or a LimitRange, which refuses new pods of that size, too; or a right that is missing.
+            raise NotResizedError(str(error), again=False, for_new=True) from error
         except KubeError as error:
             raise NotResizedError(str(error), again=error.retry) from error
 
@@ -164,6 +170,13 @@ class SizedPodEvictor:
 
     writer: Writer
     announcer: Announcer
+    nodes: Callable[[], Iterable[WatchedNode]]
+
+    def has_room(self, needs: PodNeeds) -> bool:
+        return any(
+            not node.spec.unschedulable and not lacking(needs, _amounts(node.status.allocatable))
+            for node in self.nodes()
+        )
 
     async def evict(self, pod: SizedPod) -> None:
         try:

@@ -60,7 +60,11 @@ def updating_part(
         BrainJournal(SqlJournal(context.database)),
         HeardReplicas(replicas),
         SizingEvictions(
-            SizedPodEvictor(cluster.writer, cluster.announcer),
+            SizedPodEvictor(
+                cluster.writer,
+                cluster.announcer,
+                lambda: cluster.objects.snapshot().nodes.values(),
+            ),
             process,
             held=seasons.holds_evictions,
         ),

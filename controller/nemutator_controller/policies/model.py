@@ -137,7 +137,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     tokens: Mapping[str, str] = {}
     """Those of the spec, by key."""
     alone: bool = False
-    """Of all that are, a pod follows the first one only, and names are those of its workload: so SizingPolicies are."""
+    """Of all that are, a pod follows the first one only, and names are those of its workload: so SizingPolicies are.
+    Out of its time it is still the one, and says nothing."""
+    held_with_resizes: bool = False
+    """Whether it says nothing while a season holds resizes back."""
 
 
 def policy_of(name: str, spec: Any) -> Policy:

@@ -16,7 +16,7 @@ _WHEN = ("When", "TimeWindow", "SeasonOf")
 _MEANINGS = {
     "SeasonSpec.when": "The seasons in which this brain is in force, and whose they are.",
     "SeasonSpec.advice": "How advice is made meanwhile, for all workloads.",
-    "SeasonSpec.resizes": "Hold: no pod is resized meanwhile. Allow is the default.",
+    "SeasonSpec.resizes": "Hold: no pod is resized meanwhile, or sized by mode Initial at its creation. Allow is the default.",
     "SeasonSpec.evictions": "Hold: evictions that were asked for wait meanwhile. Allow is the default.",
     "SeasonAdvice.cpuPercentile": "Of CPU use, what is requested; as the settings say, if this is absent.",
     "SeasonAdvice.memoryBufferPercent": "Above the largest peak; as the settings say, if this is absent.",

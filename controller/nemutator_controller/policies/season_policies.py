@@ -37,7 +37,7 @@ class SeasonSpec(_Strict, frozen=True):
     when: When
     advice: SeasonAdvice = SeasonAdvice()
     resizes: Permitted = "Allow"
-    """Hold: no pod is resized, whatever SizingPolicies say."""
+    """Hold: no pod is resized, or sized at its creation by mode Initial, whatever SizingPolicies say."""
     evictions: Permitted = "Allow"
     """Hold: evictions that were asked for wait, and may expire."""
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
 from nemutator_controller.policies.namespaces import PoliciesByNamespace
@@ -16,7 +18,10 @@ MOST = 1_000
 FOLLOWED_STILL = " (its last good form is followed)"
 
 InSeason = frozenset[str]
-"""Names of policies whose seasons it is."""
+"""Names of policies whose seasons it is, and `RESIZES_HELD` while a season holds resizes back."""
+
+RESIZES_HELD = "resizes: Hold"
+"""No policy has such a name."""
 
 NO_SEASON: InSeason = frozenset()
 
@@ -42,7 +47,7 @@ class Policies:
         for name, words in (("for_pods", ("pod", "live")), ("for_templates", ("template",))):
             chosen = tuple(each for each in self.sound if each.spec.apply_to in words)
             object.__setattr__(self, name, chosen)
-        timed = any(each.spec.when is not None for each in self.sound)
+        timed = any(each.spec.when is not None or each.held_with_resizes for each in self.sound)
         object.__setattr__(self, "_timed", timed)
         object.__setattr__(self, "_for_pods_of", PoliciesByNamespace(self.for_pods))
 
@@ -57,14 +62,9 @@ class Policies:
         moment = int(now // 60), in_season
         found = self._at.get(moment)
         if found is None:
-            due = (
-                policy
-                for policy in self.sound
-                if (when := policy.spec.when) is None
-                or holds(when, now, in_season=policy.name in in_season)
-            )
+            due = (_at(policy, now, in_season) for policy in self.sound)
             self._at.clear()
-            found = self._at[moment] = Policies(tuple(due), self.faulty)
+            found = self._at[moment] = Policies(tuple(filter(None, due)), self.faulty)
             object.__setattr__(found, "_timed", False)
         return found
 
@@ -72,6 +72,20 @@ class Policies:
         """Those for an object of *kind* where no cluster makes pods of it: of a workload its template is
         changed first, and then what its pods will be."""
         return (*self.for_templates, *self.for_pods) if TEMPLATES.get(kind) else self.for_pods
+
+
+def _at(policy: Policy, now: float, in_season: InSeason) -> Policy | None:
+    """What is left of it at that time."""
+    when = policy.spec.when
+    is_held = policy.held_with_resizes and RESIZES_HELD in in_season
+    if not is_held and (when is None or holds(when, now, in_season=policy.name in in_season)):
+        return policy
+    return silent(policy) if policy.alone else None
+
+
+def silent(policy: Policy) -> Policy:
+    """It is for the same pods, and says nothing of them."""
+    return msgspec.structs.replace(policy, first=(), actions=())
 
 
 NO_POLICIES = Policies()

@@ -1,10 +1,11 @@
-"""What people see of seasons, as JSON."""
+"""What people see of seasons, as JSON, and what admission is told."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from nemutator_common import names
+from nemutator_common.admission_snapshots import SIZING_PREFIX, SeasonSnapshot
 
 from nemutator_controller.seasons.calendars import SeasonCalendar
 from nemutator_controller.seasons.day_book import Scope
@@ -172,3 +173,16 @@ def season_list(
         "items": items,
         "left_off": left_off,
     }
+
+
+def snapshot_of(
+    switches: Collection[PolicySwitch], holds_resizes: Callable[[frozenset[str]], bool]
+) -> SeasonSnapshot:
+    """*holds_resizes* says it of the names of SeasonPolicies."""
+    # As admission names the policies that it makes of SizingPolicies.
+    prefixes = {"MutationPolicy": "", "SizingPolicy": SIZING_PREFIX}
+    named = (
+        prefixes[one.kind] + one.name for one in switches if one.kind in prefixes and one.in_force
+    )
+    brains = (one.name for one in switches if one.kind == "SeasonPolicy" and one.in_force)
+    return SeasonSnapshot(tuple(sorted(named)), holds_resizes(frozenset(brains)))

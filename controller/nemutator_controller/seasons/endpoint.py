@@ -2,18 +2,24 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
 from aiohttp import web
-from nemutator_common.admission_snapshots import SEASONS_PATH, SeasonSnapshot
+from nemutator_common.admission_snapshots import SEASONS_PATH
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, refusal, unavailable, unless_known
 from nemutator_controller.database.failures import AGAIN, StoreUnavailableError
 from nemutator_controller.queries import limit_in
 from nemutator_controller.seasons.day_book import CLUSTER
-from nemutator_controller.seasons.documents import season_item, season_list, switch_items
+from nemutator_controller.seasons.documents import (
+    season_item,
+    season_list,
+    snapshot_of,
+    switch_items,
+)
 from nemutator_controller.seasons.finding import SeasonFinding
 from nemutator_controller.seasons.ports import SwitchStore
 from nemutator_controller.seasons.switching import SeasonSwitching
@@ -100,6 +106,8 @@ class InSeasonApi:
     """For admission, on the uplink; any brain answers it from the database."""
 
     store: SwitchStore
+    holds_resizes: Callable[[frozenset[str]], bool]
+    """Whether one of the SeasonPolicies of these names holds resizes back."""
 
     def routes(self) -> list[ProcessRoute]:
         route = web.get(SEASONS_PATH, self._give, allow_head=False)
@@ -110,13 +118,6 @@ class InSeasonApi:
             switches = await self.store.all()
         except StoreUnavailableError as error:
             return unavailable(f"the database: {error}", AGAIN)
-        # As admission names the policies that it makes of SizingPolicies.
-        prefixes = {"MutationPolicy": "", "SizingPolicy": "SizingPolicy/"}
-        named = (
-            prefixes[one.kind] + one.name
-            for one in switches
-            if one.kind in prefixes and one.in_force
-        )
-        document = SeasonSnapshot(tuple(sorted(named)))
+        document = snapshot_of(switches, self.holds_resizes)
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
         return unless_known(request, document, tag=tag)

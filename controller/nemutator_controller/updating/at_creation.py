@@ -2,29 +2,35 @@
 admission follows: pure.
 
 So a pod that comes after one that was resized is not the size that its workload says. Steps and cool-downs are for
-pods that run, and do not count here; `when` does.
+pods that run, and do not count here; `when` does. While a season holds resizes back, new pods have the sizes of those
+that run: under Initial what their workload says, else what is advised.
 """
 
 from typing import Any
 
 import msgspec
+from nemutator_common.admission_snapshots import SIZING_PREFIX
 
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
+from nemutator_controller.policies.snapshot import silent
 from nemutator_controller.updating.model import SizedResource, SoundSizing, sizing_of
 from nemutator_controller.updating.selection import SYSTEM
 
 
 def policy_at_creation(name: str, spec: Any) -> Policy | None:
-    """None: it says nothing of them, or it has faults, which the brain tells."""
+    """None: it has faults, which the brain tells. One that says nothing of its pods is the one that they follow."""
     try:
         sizing = sizing_of(name, spec)
         requests = _requests(sizing)
-        if sizing.spec.mode == "Off" or not requests:
-            return None
-        made = policy_of(f"SizingPolicy/{name}", _spec(sizing, requests))
+        # An amount is asked for in any case, because no policy is without one.
+        made = policy_of(
+            f"{SIZING_PREFIX}{name}", _spec(sizing, requests or {"cpu": {"advice": True}})
+        )
     except PolicyError:
         return None
-    return msgspec.structs.replace(made, alone=True)
+    mode = sizing.spec.mode
+    made = msgspec.structs.replace(made, alone=True, held_with_resizes=mode == "Initial")
+    return made if requests and mode != "Off" else silent(made)
 
 
 def _spec(sizing: SoundSizing, requests: dict[str, Any]) -> dict[str, Any]:

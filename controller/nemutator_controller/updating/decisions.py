@@ -17,12 +17,14 @@ from nemutator_controller.mutations.paths import PathError, parse_path, value_at
 from nemutator_controller.mutations.qos import class_of, class_with, quantity
 from nemutator_controller.mutations.stamps import parse_stamp
 from nemutator_controller.updating.model import ResourceLimits, SizedResource, SoundSizing
+from nemutator_controller.updating.node_room import lacking, needs_of
 from nemutator_controller.updating.records import (
     RESOURCES,
     AmountAdvice,
     ContainerAdvice,
     GivenAmount,
     LeaveAlone,
+    MoveElsewhere,
     ResizeInPlace,
     ResourceName,
     SizedContainer,
@@ -76,6 +78,7 @@ def decide(
         return LeaveAlone(reason)
     reasons: list[str] = []
     changes: list[GivenAmount] = []
+    targets: list[GivenAmount] = []
     due = False
     wanted: dict[ResourceName, int] = {}
     asked: dict[ResourceName, int] = {}
@@ -88,12 +91,13 @@ def decide(
             if isinstance(found, str):
                 reasons.append(f"{container.name}: {resource}: {found}")
                 continue
-            target, known, several = found
+            target, known, several, whole = found
             request = container.requests[resource]
             wanted[resource] = wanted.get(resource, 0) + target.nanos
             asked[resource] = asked.get(resource, 0) + request.nanos
             due = due or (_is_out(request, known) and bool(several))
             changes += several
+            targets += whole
     difference = sum(
         abs(wanted[name] - asked[name]) / asked[name] for name in wanted if asked[name]
     )
@@ -104,7 +108,16 @@ def decide(
     settled_s = policy.spec.settled_seconds
     if not due and situation.now - pod.created_at < settled_s:
         return WaitFirst(f"it has not run for {settled_s} s")
-    return _now_or_later(pod, policy, tuple(changes), situation)
+    needs = needs_of(pod, targets)
+    too_little = lacking(needs, situation.node)
+    here = tuple(each for each in changes if each.resource not in too_little)
+    if not too_little:
+        return _now_or_later(pod, policy, here, situation)
+    why = "; ".join(too_little.values())
+    meanwhile = _now_or_later(pod, policy, here, situation) if here else LeaveAlone(why)
+    if policy.spec.mode == "Evict" and isinstance(meanwhile, ResizeInPlace | LeaveAlone):
+        return MoveElsewhere(why, needs, meanwhile)
+    return meanwhile
 
 
 def _left_alone(pod: SizedPod, policy: SoundSizing, situation: SizingSituation) -> str:
@@ -154,8 +167,9 @@ def _amount(
     policy: SoundSizing,
     known: ContainerAdvice | None,
     situation: SizingSituation,
-) -> tuple[Quantity, AmountAdvice, list[GivenAmount]] | str:
-    """What it should request, of what advice, and the changes of that; or why it is left alone."""
+) -> tuple[Quantity, AmountAdvice, list[GivenAmount], list[GivenAmount]] | str:
+    """What it should request, of what advice, the changes of that and those that a new pod would have; or why it is
+    left alone."""
     spec: SizedResource = getattr(policy.spec.resources, resource)
     limits: ResourceLimits = getattr(policy, resource)
     if not spec.enabled:
@@ -179,15 +193,17 @@ def _amount(
     if amount is None:
         return known.reason or "no advice"
     target = _held(amount.target, resource, limits)
-    room = situation.node.get(resource)
-    if room is not None and target > room:
-        return f"its node has {room} for pods, not {target}"
-    changes = _changes(container, resource, request, target, spec, known)
+    step = _stepped(request, target, spec.largest_step_percent, resource)
+    changes = _changes(container, resource, request, step, _reason(known, target))
     if not changes and target < request:
         return "its memory limit would have to fall, and a container above it would be killed"
     if not changes and target > request:
         return "its limit is too low for what is advised"
-    return target, amount, changes
+    return target, amount, changes, _changes(container, resource, request, target, "")
+
+
+def _reason(known: ContainerAdvice, target: Quantity) -> str:
+    return f"{known.strategy or 'advice'} says {target}"
 
 
 def _held(amount: Quantity, resource: ResourceName, limits: ResourceLimits) -> Quantity:
@@ -203,11 +219,10 @@ def _changes(
     container: SizedContainer,
     resource: ResourceName,
     request: Quantity,
-    target: Quantity,
-    spec: SizedResource,
-    known: ContainerAdvice,
+    after: Quantity,
+    reason: str,
 ) -> list[GivenAmount]:
-    after = _stepped(request, target, spec.largest_step_percent, resource)
+    """To request *after*, or what is possible of it."""
     limit = container.limits.get(resource)
     new_limit = limit
     if limit is not None:
@@ -220,7 +235,6 @@ def _changes(
             new_limit = after
         else:
             after = min(after, limit)
-    reason = f"{known.strategy or 'advice'} says {target}"
     made: list[GivenAmount] = []
     both: tuple[tuple[Side, Quantity | None, Quantity | None], ...]
     both = (("requests", request, after), ("limits", limit, new_limit))
@@ -263,7 +277,7 @@ def _now_or_later(
     if not _keeps_class(pod, changes):
         return LeaveAlone("its quality-of-service class would change")
     if situation.refused:
-        return WaitFirst(f"the last change was refused: {situation.refused}")
+        return WaitFirst(f"the last change was refused: {situation.refused}", was_refused=True)
     if pod.state:
         return WaitFirst(f"kubelet has not made the last change yet: {pod.state}")
     changed_at, cool_s = situation.changed_at, policy.spec.cool_down_seconds

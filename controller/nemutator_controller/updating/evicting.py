@@ -2,7 +2,7 @@
 from its creation on.
 
 What makes sure that this ends: a pod that is younger than the cool-down is not evicted, and neither is one that
-nobody would make anew. Disruption budgets are the API server's to keep.
+nobody would make anew, or whose next one no node could take. Disruption budgets are the API server's to keep.
 """
 
 import logging
@@ -13,6 +13,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.updating.model import SoundSizing
+from nemutator_controller.updating.node_room import PodNeeds
 from nemutator_controller.updating.ports import PodEvictor
 from nemutator_controller.updating.records import NotResizedError, SizedPod, SizedWorkload
 
@@ -52,8 +53,8 @@ class SizingEvictions:
                 return f"kubelet has put its resize off for {DEFERRED_S:.0f} s"
         return ""
 
-    def barred(self, pod: SizedPod, policy: SoundSizing, *, running: int) -> str:
-        """Why it is not evicted; empty: it may be."""
+    def barred(self, pod: SizedPod, policy: SoundSizing, *, running: int, needs: PodNeeds) -> str:
+        """Why it is not evicted; empty: it may be. *needs*: what the pod after it would request."""
         if policy.spec.mode != "Evict":
             return "the policy evicts none"
         if brain := self.held():
@@ -64,10 +65,18 @@ class SizingEvictions:
             return f"{running} pods run: none is left while another one starts"
         if self.process.clock.now() - pod.created_at < policy.spec.cool_down_seconds:
             return "it is too young to be evicted"
-        last = self._evicted_at.get(pod.workload)
-        if last is not None and self.process.clock.monotonic() - last < APART_S:
-            return "another pod of its workload was evicted lately"
+        if why := self.too_soon(pod):
+            return why
+        if not self.evictor.has_room(needs):
+            return "no node could take the pod that comes after it"
         return ""
+
+    def too_soon(self, pod: SizedPod) -> str:
+        """Why it waits for the one of its workload that was evicted last; empty: it need not."""
+        last = self._evicted_at.get(pod.workload)
+        if last is None or self.process.clock.monotonic() - last >= APART_S:
+            return ""
+        return "another pod of its workload was evicted lately"
 
     async def evict(self, pod: SizedPod, policy: SoundSizing, why: str) -> tuple[str, str]:
         """Its state after that, and why."""

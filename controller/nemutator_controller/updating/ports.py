@@ -7,6 +7,7 @@ from nemutator_common.admission_snapshots import Tombstone
 
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.updating.model import SoundSizing
+from nemutator_controller.updating.node_room import PodNeeds
 from nemutator_controller.updating.records import (
     ContainerAdvice,
     PodSurroundings,
@@ -55,6 +56,10 @@ class SizedPods(Protocol):
 class PodEvictor(Protocol):
     async def evict(self, pod: SizedPod) -> None:
         """Have it end as by `kubectl drain`. Raises `NotResizedError`; of a pod that is gone nothing."""
+        ...
+
+    def has_room(self, needs: PodNeeds) -> bool:
+        """Whether a node of the cluster, empty, could take a pod that requests so much."""
         ...
 
     def notify(self, pod: SizedPod, note: str, *, warning: bool = False) -> None:

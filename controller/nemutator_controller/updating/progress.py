@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from nemutator_controller.updating.decisions import changed_fields
 from nemutator_controller.updating.records import (
     LeaveAlone,
+    MoveElsewhere,
     ResizeInPlace,
     SizedPod,
     SizingDecision,
@@ -72,6 +73,8 @@ def state_of(decision: SizingDecision) -> tuple[str, str]:
             return "due", "; ".join(changed_fields(changes))
         case WaitFirst(reason):
             return "waits", reason
+        case MoveElsewhere(reason):
+            return "left", reason
         case LeaveAlone(reason, is_good):
             return ("fits" if is_good else "left"), reason
 

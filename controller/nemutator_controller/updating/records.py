@@ -121,9 +121,22 @@ class WaitFirst:
     """Something is to be done, and not now."""
 
     reason: str
+    was_refused: bool = False
+    """Whether that is because the API server has refused it."""
 
 
-SizingDecision = ResizeInPlace | LeaveAlone | WaitFirst
+@dataclass(frozen=True, slots=True)
+class MoveElsewhere:
+    """Its node is too small for what is advised; another one may not be."""
+
+    reason: str
+    needs: Mapping[ResourceName, Quantity]
+    """What the pod would request."""
+    meanwhile: ResizeInPlace | LeaveAlone
+    """What can be done where it is."""
+
+
+SizingDecision = ResizeInPlace | LeaveAlone | WaitFirst | MoveElsewhere
 
 
 class PodChangedError(Exception):
@@ -131,8 +144,10 @@ class PodChangedError(Exception):
 
 
 class NotResizedError(Exception):
-    """It stays as it is; the message says why. *again*: only for now."""
+    """It stays as it is; the message says why. *again*: only for now. *for_new*: a new pod of that size would be
+    refused as well, as a quota does."""
 
-    def __init__(self, what: str, *, again: bool) -> None:
+    def __init__(self, what: str, *, again: bool, for_new: bool = False) -> None:
         super().__init__(what)
         self.again = again
+        self.for_new = for_new

@@ -27,6 +27,7 @@ from nemutator_controller.updating.decisions import (
 )
 from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.model import SoundSizing
+from nemutator_controller.updating.node_room import PodNeeds, needs_of
 from nemutator_controller.updating.ports import (
     GivenAdvice,
     KnownSizings,
@@ -37,12 +38,14 @@ from nemutator_controller.updating.ports import (
 from nemutator_controller.updating.progress import PolicyProgress, open_changes, state_of
 from nemutator_controller.updating.records import (
     ContainerAdvice,
+    MoveElsewhere,
     NotResizedError,
     PodChangedError,
     ResizeInPlace,
     SizedPod,
     SizedWorkload,
     SizingDecision,
+    WaitFirst,
 )
 from nemutator_controller.updating.selection import policy_for
 
@@ -71,6 +74,10 @@ class _Refusal:
     until: float
     wait_s: float
     why: str
+    evicts: bool
+    """Whether a new pod of that size would be let in, as far as we know."""
+    needs: PodNeeds
+    """What it would have requested."""
 
 
 @dataclass(slots=True)
@@ -134,7 +141,6 @@ class RunningResizes:
         # Who needs more comes first.
         due.sort(key=lambda each: isinstance(each[2], ResizeInPlace) and not each[2].raises)
         busy = open_changes(pods)
-        running = Counter(pod.workload for pod in pods)
         for pod, policy, found in due:
             done = progress[policy.name]
             if policy.spec.mode in ("Off", "Initial") and isinstance(found, ResizeInPlace):
@@ -143,13 +149,16 @@ class RunningResizes:
                 done.note(pod, "waits", UNPROVEN)
             elif brain := self.held():
                 done.note(pod, "waits", HELD.format(brain))
+            elif isinstance(found, str) and (why := self.evictions.too_soon(pod)):
+                # Of another one of this look.
+                done.note(pod, "waits", f"{found}; not evicted: {why}")
             elif why := self._later(pod, policy, busy):
                 done.note(pod, "waits", why)
             elif isinstance(found, str):
                 done.note(pod, *await self.evictions.evict(pod, policy, found))
             else:
                 busy[pod.workload] += 1
-                done.note(pod, *await self._give(pod, policy, running[pod.workload]))
+                done.note(pod, *await self._give(pod, policy))
         self.progress = progress
         self.process.meter.gauge(
             names.RESIZES_WAITING, sum(each.counts["waits"] for each in progress.values())
@@ -176,6 +185,17 @@ class RunningResizes:
                 progress[policy.name].note(pod, "waits", "autoscalers and nodes are not known yet")
                 continue
             decision = decide(pod, policy, self._advice.get(pod.workload, {}), situation)
+            cause, needs = self._unmade(pod, policy, decision)
+            barred = ""
+            if cause:
+                barred = self.evictions.barred(
+                    pod, policy, running=running[pod.workload], needs=needs
+                )
+                if not barred:
+                    due.append((pod, policy, cause))
+                    continue
+            if isinstance(decision, MoveElsewhere):
+                decision = decision.meanwhile
             state, why = state_of(decision)
             if isinstance(decision, ResizeInPlace):
                 when = policy.spec.when
@@ -185,11 +205,7 @@ class RunningResizes:
                     continue
                 is_time = in_season or not when.season
                 state, why = "waits", f"it is not the policy's {'time' if is_time else 'season'}"
-            elif cause := self._unmade(pod, policy):
-                barred = self.evictions.barred(pod, policy, running=running[pod.workload])
-                if not barred:
-                    due.append((pod, policy, cause))
-                    continue
+            elif barred:
                 state, why = "waits", f"{cause}; not evicted: {barred}"
             elif state == "left" and why.startswith(DIFFERENT.partition("{}")[0]):
                 self._tell(pod, why, "foreign")
@@ -216,15 +232,22 @@ class RunningResizes:
             taken_back=self._taken_back[pod.workload],
         )
 
-    def _unmade(self, pod: SizedPod, policy: SoundSizing) -> str:
-        """Why the resize that we have given it is not made, where that makes it one to evict."""
-        if policy.spec.mode != "Evict" or f'"{VERB}"' not in pod.stamp:
-            return ""
+    def _unmade(
+        self, pod: SizedPod, policy: SoundSizing, decision: SizingDecision
+    ) -> tuple[str, PodNeeds]:
+        """Why it cannot have what is advised where it is, so that it is one to evict, and what the next one would
+        request; no reason: it is none."""
         when, now = policy.spec.when, self.process.clock.now()
         in_season = policy.name in self.policies.in_season()
-        if when is not None and not holds(when, now, in_season=in_season):
-            return ""
-        return self.evictions.cause(pod)
+        is_time = when is None or holds(when, now, in_season=in_season)
+        if policy.spec.mode != "Evict" or not is_time:
+            return "", {}
+        if isinstance(decision, MoveElsewhere):
+            return decision.reason, decision.needs
+        refusal = self._refused.get(pod.uid)
+        if isinstance(decision, WaitFirst) and decision.was_refused and refusal is not None:
+            return (f"not resized: {refusal.why}" if refusal.evicts else ""), refusal.needs
+        return (self.evictions.cause(pod) if f'"{VERB}"' in pod.stamp else ""), needs_of(pod)
 
     def _later(self, pod: SizedPod, policy: SoundSizing, busy: Counter[SizedWorkload]) -> str:
         """Why it has to wait for other pods; empty: it is its turn, which is taken."""
@@ -236,8 +259,9 @@ class RunningResizes:
         self._rooms[policy.name] -= 1.0
         return ""
 
-    async def _give(self, pod: SizedPod, policy: SoundSizing, running: int) -> tuple[str, str]:
+    async def _give(self, pod: SizedPod, policy: SoundSizing) -> tuple[str, str]:
         """Its state after that, and why."""
+        needs = needs_of(pod)
         for _ in range(TRIES):
             try:
                 found = await self.pods.read(pod)
@@ -245,17 +269,19 @@ class RunningResizes:
                     return "left", "it is gone"
                 fresh, document, version = found
                 decision = self._again(fresh, policy)
+                if isinstance(decision, MoveElsewhere):
+                    decision = decision.meanwhile
                 if not isinstance(decision, ResizeInPlace):
                     return state_of(decision) if decision is not None else ("waits", "not known")
+                needs = needs_of(fresh, decision.changes)
                 edits = _edits(document, decision, policy.name)
                 await self.pods.rehearse(fresh, document, version, edits)
                 return await self._write(fresh, document, version, edits, decision)
             except PodChangedError:
                 self._count("conflict")
             except NotResizedError as error:
-                self._refuse(pod, str(error), again=error.again)
-                if not error.again and not self.evictions.barred(pod, policy, running=running):
-                    return await self.evictions.evict(pod, policy, f"not resized: {error}")
+                # Where the policy evicts, the next look does.
+                self._refuse(pod, error, needs)
                 return "waits", str(error)
         return "waits", "it kept changing while this was tried"
 
@@ -334,10 +360,17 @@ class RunningResizes:
                 log.warning("stamp_stays", {names.OBJECT: str(pod), names.ERROR: str(error)})
                 return
 
-    def _refuse(self, pod: SizedPod, why: str, *, again: bool) -> None:
+    def _refuse(self, pod: SizedPod, error: NotResizedError, needs: PodNeeds) -> None:
+        why, again = str(error), error.again
         before = self._refused.get(pod.uid)
         wait_s = REFUSED_FIRST_S if before is None else min(2 * before.wait_s, REFUSED_LONGEST_S)
-        self._refused[pod.uid] = _Refusal(self.process.clock.now() + wait_s, wait_s, why)
+        self._refused[pod.uid] = _Refusal(
+            self.process.clock.now() + wait_s,
+            wait_s,
+            why,
+            evicts=not (again or error.for_new),
+            needs=needs,
+        )
         self._count("unreachable" if again else "refused")
         if not again:
             self._tell(pod, f"not resized: {why}", "")

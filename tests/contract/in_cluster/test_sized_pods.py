@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.scaled_workloads import FOLLOWED, SIZED, ScaledWorkloads
 from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -45,6 +46,13 @@ def running(name: str, uid: str) -> dict[str, Any]:
     return found | {"status": {**found["status"], "phase": "Running"}}
 
 
+def evictor_of(cluster: Cluster) -> SizedPodEvictor:
+    nodes = cluster.objects
+    return SizedPodEvictor(
+        cluster.writer, cluster.announcer, lambda: nodes.snapshot().nodes.values()
+    )
+
+
 async def test_a_pod_is_resized_and_taken_back(tmp_path: Path) -> None:
     async with watched(tmp_path) as (kube, cluster):
         kube.store.put(kinds.PODS, running("web-3", "u3"))
@@ -74,7 +82,7 @@ async def test_a_pod_is_resized_and_taken_back(tmp_path: Path) -> None:
             advice,
             journal,
             Replicas(),
-            SizingEvictions(SizedPodEvictor(cluster.writer, cluster.announcer), process),
+            SizingEvictions(evictor_of(cluster), process),
             process,
             lambda: uuid.uuid4().hex,
             per_minute=600,
@@ -129,7 +137,7 @@ async def test_a_pod_is_evicted_as_by_kubectl_drain(tmp_path: Path) -> None:
 
         await until(known, "the pod is known")
         [seen] = await pods.now() or ()
-        evictor = SizedPodEvictor(cluster.writer, cluster.announcer)
+        evictor = evictor_of(cluster)
         await evictor.evict(seen)
         # Of one that is gone there is nothing to say.
         await evictor.evict(seen)

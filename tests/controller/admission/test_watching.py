@@ -208,4 +208,5 @@ async def test_what_sizing_policies_say_of_new_pods_comes_after_all_else() -> No
         assert [(each.name, each.alone) for each in play.watched.policies.sound] == [
             ("z", False),
             ("SizingPolicy/a", True),
+            ("SizingPolicy/off", True),
         ]

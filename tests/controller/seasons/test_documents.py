@@ -2,11 +2,18 @@
 
 import msgspec
 import numpy as np
+from nemutator_common.admission_snapshots import SeasonSnapshot
 from nemutator_controller.seasons.backtests import NextDay
 from nemutator_controller.seasons.calendars import SeasonCalendar
-from nemutator_controller.seasons.documents import season_item, season_list, spans_of, switch_items
+from nemutator_controller.seasons.documents import (
+    season_item,
+    season_list,
+    snapshot_of,
+    spans_of,
+    switch_items,
+)
 from nemutator_controller.seasons.phases import SeasonState, day_plan
-from nemutator_controller.seasons.records import FoundSeason, PolicySwitch
+from nemutator_controller.seasons.records import FoundSeason, PolicyKind, PolicySwitch
 from nemutator_controller.seasons.verdicts import SeasonVerdict
 
 CALENDAR = SeasonCalendar(lambda _: 0.0)
@@ -61,3 +68,19 @@ def test_a_list_says_its_calendar_and_what_was_switched() -> None:
         "zone": "UTC",
         "compressed": False,
     }
+
+
+def test_admission_is_told_which_policies_are_followed_now() -> None:
+    def switch(kind: PolicyKind, name: str, *, in_force: bool = True) -> PolicySwitch:
+        return PolicySwitch(kind=kind, name=name, in_force=in_force, since=1.0, why="so")
+
+    switches = [
+        switch("SizingPolicy", "shop"),
+        switch("SizingPolicy", "night", in_force=False),
+        switch("MutationPolicy", "shop"),
+        switch("SeasonPolicy", "busy"),
+        switch("SeasonPolicy", "calm", in_force=False),
+    ]
+    found = snapshot_of(switches, lambda brains: brains == frozenset({"busy"}))
+    assert found == SeasonSnapshot(("SizingPolicy/shop", "shop"), resizes_held=True)
+    assert snapshot_of([], lambda _: False) == SeasonSnapshot(())

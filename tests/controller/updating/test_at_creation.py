@@ -13,7 +13,7 @@ from nemutator_controller.mutations.advisor import (
 )
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
-from nemutator_controller.policies.snapshot import Policies
+from nemutator_controller.policies.snapshot import RESIZES_HELD, Policies
 from nemutator_controller.updating.at_creation import policy_at_creation
 
 
@@ -72,11 +72,14 @@ def test_new_pods_get_what_is_advised_within_bounds(mode: str) -> None:
     assert {each.policy for each in found.edits} == {"SizingPolicy/a"}
 
 
-def test_off_and_what_has_faults_say_nothing() -> None:
-    assert policy_at_creation("a", {"mode": "Off"}) is None
+def test_off_says_nothing_and_is_the_one_that_its_pods_follow_as_when_they_run() -> None:
+    neither = {"cpu": {"enabled": False}, "memory": {"enabled": False}}
+    for spec in ({"mode": "Off"}, {"mode": "Initial", "resources": neither}):
+        assert paths(made({"a": spec, "b": {"mode": "Initial"}}, ASKED, cpu="200m")) == {}
+
+
+def test_what_has_faults_is_nobodys() -> None:
     assert policy_at_creation("a", {"mode": "Initial", "nonsense": 1}) is None
-    off = {"cpu": {"enabled": False}, "memory": {"enabled": False}}
-    assert policy_at_creation("a", {"mode": "Initial", "resources": off}) is None
 
 
 def test_a_memory_limit_that_is_too_low_goes_up_with_the_request_and_never_down() -> None:
@@ -120,6 +123,36 @@ def test_new_pods_wait_for_its_time_and_season_too() -> None:
     found = policy_at_creation("p", {"mode": "Initial", "when": when})
     assert found is not None
     policies, hour = Policies((found,)), 3_600
-    assert policies.at(23 * hour, frozenset({"SizingPolicy/p"})).for_pods == (found,)
-    assert policies.at(23 * hour, frozenset({"p"})).for_pods == ()
-    assert policies.at(12 * hour, frozenset({"SizingPolicy/p"})).for_pods == ()
+
+    def says(at_hour: int, *in_season: str) -> bool:
+        [policy] = policies.at(at_hour * hour, frozenset(in_season)).for_pods
+        return bool(policy.actions)
+
+    assert says(23, "SizingPolicy/p")
+    assert not says(23, "p")
+    assert not says(12, "SizingPolicy/p")
+
+
+def test_the_first_that_selects_a_pod_is_the_one_out_of_its_time_too() -> None:
+    night = {"windows": [{"from": "22:00", "to": "06:00"}]}
+    found = [
+        policy_at_creation("a", {"mode": "Initial", "when": night}),
+        policy_at_creation("b", {"mode": "Initial"}),
+    ]
+    policies = Policies(tuple(each for each in found if each is not None))
+    at_noon = policies.at(12 * 3_600, frozenset())
+    assert [bool(each.actions) for each in at_noon.for_pods] == [False, True]
+    assert [each.name for each in at_noon.for_pods] == ["SizingPolicy/a", "SizingPolicy/b"]
+
+
+@pytest.mark.parametrize(("mode", "says"), [("Initial", False), ("InPlace", True)])
+def test_while_resizes_are_held_new_pods_have_the_sizes_of_those_that_run(
+    mode: str, *, says: bool
+) -> None:
+    found = policy_at_creation("p", {"mode": mode})
+    assert found is not None
+    policies = Policies((found,))
+    [held] = policies.at(0, frozenset({RESIZES_HELD})).for_pods
+    assert bool(held.actions) is says
+    [free] = policies.at(0, frozenset()).for_pods
+    assert free.actions

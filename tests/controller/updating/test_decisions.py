@@ -21,6 +21,7 @@ from nemutator_controller.updating.records import (
     AmountAdvice,
     ContainerAdvice,
     LeaveAlone,
+    MoveElsewhere,
     ResizeInPlace,
     SizedPod,
     SizingDecision,
@@ -234,3 +235,17 @@ def test_what_is_given_keeps_class_bounds_and_limits_and_then_rests(
     assert container.requests.keys() == before.requests.keys()
     rested = decided(after, advice, replace(DAY_OLD, changed_at=NOW), resources=resources)
     assert not isinstance(rested, ResizeInPlace)
+
+
+def test_all_containers_of_a_pod_must_fit_its_node_together() -> None:
+    document = pod_document(requests={"cpu": "100m", "memory": "100M"})
+    document["spec"]["containers"].append(
+        {"name": "side", "resources": {"requests": {"cpu": "900m"}}}
+    )
+    pod = pod_of(document)
+    room = replace(DAY_OLD, node={"cpu": parse_quantity("1")})
+    assert why(decided(pod, firm(cpu="150m"), room)) == "its node has 1 for pods, not 1050m"
+    moved = decided(pod, firm(cpu="150m", memory="200M"), room, mode="Evict")
+    assert isinstance(moved, MoveElsewhere)
+    assert fields(moved.meanwhile) == ["app requests.memory 100M → 200M"]
+    assert moved.needs["cpu"] == parse_quantity("1050m")

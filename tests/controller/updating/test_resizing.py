@@ -3,10 +3,15 @@ from typing import Any
 
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
+from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.stamps import stamp_of
 from nemutator_controller.updating.evicting import DEFERRED_S, SizingEvictions
-from nemutator_controller.updating.records import ContainerAdvice, NotResizedError
+from nemutator_controller.updating.records import (
+    ContainerAdvice,
+    NotResizedError,
+    PodSurroundings,
+)
 from nemutator_controller.updating.resizing import REFUSED_FIRST_S, UNPROVEN, RunningResizes
 
 from tests.fakes.clocks import ManualClock
@@ -208,6 +213,16 @@ async def test_a_pod_that_kubelet_cannot_resize_is_evicted_where_the_policy_says
     assert any(note.startswith("evicted: kubelet cannot resize it") for note in one.pods.notes)
 
 
+async def test_of_two_that_are_to_be_evicted_in_one_look_one_goes() -> None:
+    one = Resizes(small(), small("web-2"), small("web-3"), mode="Evict", podsAtOnce=5)
+    await one.engine.check()
+    one.pods.states |= {"u-web-1": "Infeasible", "u-web-2": "Infeasible"}
+    await one.clock.advance(3_600)
+    await one.engine.check()
+    assert list(one.pods.documents) == ["u-web-2", "u-web-3"]
+    assert one.states().count("waits") == 1
+
+
 async def test_other_modes_evict_nobody() -> None:
     one = Resizes(small(), small("web-2"), mode="InPlace", podsAtOnce=5)
     await one.engine.check()
@@ -232,9 +247,46 @@ async def test_what_kubelet_puts_off_is_waited_for_first() -> None:
 async def test_what_the_api_server_refuses_is_given_by_an_eviction() -> None:
     one = Resizes(small(), small("web-2"), mode="Evict")
     one.pods.refusal = NotResizedError("resize is not known here", again=False)
+    one.pods.budget = NotResizedError("a PodDisruptionBudget", again=True)
+    await one.engine.check()
+    assert one.states()[0] == "waits"
+    await one.engine.check()
+    assert "a PodDisruptionBudget" in one.why()
+    assert len(one.pods.documents) == 2
+    # The budget is asked at each look: a refused resize is not.
+    one.pods.budget = None
     await one.engine.check()
     assert list(one.pods.documents) == ["u-web-2"]
     assert one.states()[0] == "given"
+
+
+async def test_what_a_quota_refuses_evicts_nobody_because_it_refuses_the_next_pod_too() -> None:
+    one = Resizes(small(), small("web-2"), mode="Evict")
+    one.pods.refusal = NotResizedError("exceeded quota", again=False, for_new=True)
+    for _ in range(3):
+        await one.engine.check()
+    assert len(one.pods.documents) == 2
+    assert one.why() == "the last change was refused: exceeded quota"
+
+
+async def test_a_pod_whose_node_is_too_small_goes_to_a_larger_one_if_there_is_one() -> None:
+    one = Resizes(small(), small("web-2"), mode="Evict")
+    one.pods.surroundings = PodSurroundings(node={"cpu": parse_quantity("120m")})
+    one.pods.largest_node = {"cpu": parse_quantity("149m")}
+    await one.engine.check()
+    assert "its node has 120m for pods, not 150m; not evicted: no node could" in one.why()
+    assert len(one.pods.documents) == 2
+    one.pods.largest_node = {"cpu": parse_quantity("150m")}
+    await one.engine.check()
+    assert list(one.pods.documents) == ["u-web-2"]
+
+
+async def test_what_its_node_has_room_for_is_given_where_it_is_while_it_cannot_move() -> None:
+    wanted = firm(cpu="150m", memory="200M")
+    one = Resizes(small(), mode="Evict", advice=wanted)
+    one.pods.surroundings = PodSurroundings(node={"cpu": parse_quantity("120m")})
+    await one.engine.check()
+    assert one.pods.requests() == {"cpu": "100m", "memory": "200M"}
 
 
 async def test_initial_only_shows_what_running_pods_would_get() -> None:

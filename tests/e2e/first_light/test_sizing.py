@@ -1,7 +1,9 @@
-"""Advice from real usage, given to a pod on a real kubelet while it runs, and taken back."""
+"""Advice from real usage, given to pods on a real kubelet: while they run, when they come, and by an eviction; and
+taken back."""
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from tests.e2e.first_light.installation import Installation, delete_namespaces
 from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.first_light.team import REACHED_S, WAITS, only
 from tests.e2e.testbed.test_resize import Limits, limits_of
+from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node.node import Node
 from tests.testbed.running.waiting import until
 
@@ -20,23 +23,26 @@ NAMESPACE = "sized"
 WHERE = f"--namespace={NAMESPACE}"
 ASKED = {"cpu": "500m", "memory": "128Mi"}
 
-POLICY = {
-    "apiVersion": "nemutator.io/v1alpha1",
-    "kind": "SizingPolicy",
-    "metadata": {"name": "sized"},
-    "spec": {
-        "mode": "InPlace",
-        "match": {"namespaces": [NAMESPACE], "kinds": ["Deployment"]},
-        "resources": {"cpu": {"min": "50m", "largestStepPercent": 1000}},
-        # Within a test.
-        "settledSeconds": 0,
-        "coolDownSeconds": 3600,
-    },
-}
+
+def policy(name: str, mode: str) -> dict[str, Any]:
+    """For the Deployment of its name."""
+    return {
+        "apiVersion": "nemutator.io/v1alpha1",
+        "kind": "SizingPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "mode": mode,
+            "match": {"namespaces": [NAMESPACE], "kinds": ["Deployment"], "names": [name]},
+            "resources": {"cpu": {"min": "50m", "largestStepPercent": 1000}},
+            # Within a test.
+            "settledSeconds": 0,
+            "coolDownSeconds": 60 if mode == "Evict" else 3600,
+        },
+    }
 
 
-def deployment() -> dict[str, Any]:
-    labels = {"app": "web"}
+def deployment(name: str, replicas: int = 1) -> dict[str, Any]:
+    labels = {"app": name}
     container = {
         "name": "app",
         "image": AGENT,
@@ -47,8 +53,9 @@ def deployment() -> dict[str, Any]:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": NAMESPACE},
+        "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {
+            "replicas": replicas,
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels},
@@ -58,28 +65,77 @@ def deployment() -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def token(installation: Installation) -> Iterator[str]:
-    """Of an operator."""
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Deployments whose use is measured from the beginning, and an operator's token."""
+
+    installation: Installation
+    token: str
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.installation.cluster
+
+    def pods(self, name: str) -> list[dict[str, Any]]:
+        """Those that stay."""
+        found = self.cluster.get("pods", WHERE, f"--selector=app={name}")["items"]
+        return [one for one in found if "deletionTimestamp" not in one["metadata"]]
+
+    def is_ready(self, name: str) -> None:
+        self.cluster.kubectl(
+            "rollout", "status", f"deployment/{name}", WHERE, "--timeout=300s", within_s=310
+        )
+
+    def next_pod(self, name: str) -> dict[str, Any]:
+        """The one that comes after the only one."""
+        self.cluster.kubectl("delete", "pod", WHERE, f"--selector=app={name}", within_s=120)
+        self.is_ready(name)
+        (pod,) = self.pods(name)
+        return pod
+
+    def whys(self, policy: str) -> list[tuple[str, str]]:
+        items = self.installation.items("/api/v1/sizing", token=self.token)
+        return [
+            (one["state"], one["why"])
+            for item in items
+            if item["policy"] == policy
+            for one in item["pods"]
+        ]
+
+    def taken_back(self, pod: dict[str, Any]) -> None:
+        """What was given to it."""
+        stamp = json.loads(pod["metadata"]["annotations"]["nemutator.io/mutation"])
+        print(self.installation.nemutator("rollback", stamp["id"], "--yes", token=self.token))
+
+
+def requests_of(pod: dict[str, Any]) -> dict[str, str]:
+    return dict(only(pod["spec"]["containers"])["resources"]["requests"])
+
+
+@pytest.fixture(scope="module")
+def sized(installation: Installation) -> Iterator[Sized]:
     cluster = installation.cluster
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    cluster.apply(deployment("web"), deployment("new"), deployment("moved", replicas=2))
     cluster.kubectl("create", "serviceaccount", "operator", WHERE)
     account = f"--serviceaccount={NAMESPACE}:operator"
     cluster.kubectl(
         "create", "clusterrolebinding", "sizers", "--clusterrole=nemutator-operator", account
     )
-    yield cluster.token(NAMESPACE, "operator")
+    found = Sized(installation, cluster.token(NAMESPACE, "operator"))
+    for name in ("web", "new", "moved"):
+        found.is_ready(name)
+    yield found
     cluster.kubectl("delete", "clusterrolebinding", "sizers")
     delete_namespaces(cluster, NAMESPACE)
 
 
 def test_a_pod_is_resized_in_place_from_its_own_usage_and_taken_back(
-    installation: Installation, token: str, node: Node
+    sized: Sized, node: Node
 ) -> None:
-    cluster = installation.cluster
-    cluster.apply(deployment(), POLICY)
-    cluster.kubectl("rollout", "status", "deployment/web", WHERE, "--timeout=300s", within_s=310)
-    first = only(cluster.get("pods", WHERE)["items"])
+    cluster, installation, token = sized.cluster, sized.installation, sized.token
+    cluster.apply(policy("web", "InPlace"))
+    first = only(sized.pods("web"))
     name, uid = first["metadata"]["name"], first["metadata"]["uid"]
     before, pids = limits_of(node, uid), node.pids_of(uid, "app")
 
@@ -94,7 +150,7 @@ def test_a_pod_is_resized_in_place_from_its_own_usage_and_taken_back(
         return bool(status["resources"]["requests"] == requests())
 
     def told() -> str:
-        found = cluster.get("sizingpolicy", "sized").get("status", {})
+        found = cluster.get("sizingpolicy", "web").get("status", {})
         return json.dumps(found) + json.dumps(
             installation.console("/api/v1/sizing", token=token).document["items"]
         )
@@ -122,11 +178,122 @@ def test_a_pod_is_resized_in_place_from_its_own_usage_and_taken_back(
     assert only(pod()["status"]["containerStatuses"])["restartCount"] == 0
     assert node.pids_of(uid, "app") == pids
 
-    def left() -> bool:
-        items = installation.items("/api/v1/sizing", token=token)
-        return any(one["state"] == "left" for item in items for one in item["pods"])
-
-    until(left, "what was taken back is left alone", within_s=REACHED_S)
+    until(
+        lambda: any(state == "left" for state, _ in sized.whys("web")),
+        "what was taken back is left alone",
+        within_s=REACHED_S,
+    )
     assert requests() == ASKED
     print(cluster.kubectl("get", "sizingpolicies"))
-    cluster.kubectl("delete", "sizingpolicy", "sized")
+    cluster.kubectl("delete", "sizingpolicy", "web")
+
+
+def test_under_initial_the_next_pod_has_what_is_advised_and_it_is_taken_back(
+    sized: Sized,
+) -> None:
+    cluster = sized.cluster
+    cluster.apply(policy("new", "Initial"))
+    until(
+        lambda: [state for state, _ in sized.whys("new")] == ["due"],
+        "the pod that runs is shown what it would get",
+        within_s=REACHED_S,
+    )
+    assert requests_of(only(sized.pods("new"))) == ASKED
+
+    until(
+        lambda: requests_of(sized.next_pod("new"))["cpu"] == "50m",
+        "a new pod has what is advised",
+        within_s=REACHED_S,
+    )
+    pod = only(sized.pods("new"))
+    assert "SizingPolicy/new" in pod["metadata"]["annotations"]["nemutator.io/mutation"]
+    assert only(pod["status"]["containerStatuses"])["resources"]["requests"] == requests_of(pod)
+
+    sized.taken_back(pod)
+    until(
+        lambda: requests_of(sized.next_pod("new")) == ASKED,
+        "the next one has what its workload says",
+        within_s=REACHED_S,
+    )
+    cluster.kubectl("delete", "sizingpolicy", "new")
+
+
+def budget(at_least: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "moved", "namespace": NAMESPACE},
+        "spec": {"minAvailable": at_least, "selector": {"matchLabels": {"app": "moved"}}},
+    }
+
+
+def no_resizes() -> list[dict[str, Any]]:
+    """A cluster that lets no pod of the Deployment be resized."""
+    kind = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "no-resizes"}}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["pods/resize"],
+    }
+    return [
+        {
+            **kind,
+            "kind": "ValidatingAdmissionPolicy",
+            "spec": {
+                "matchConstraints": {
+                    "resourceRules": [rule],
+                    "objectSelector": {"matchLabels": {"app": "moved"}},
+                },
+                "validations": [{"expression": "false", "message": "pods keep their sizes here"}],
+            },
+        },
+        {
+            **kind,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "spec": {"policyName": "no-resizes", "validationActions": ["Deny"]},
+        },
+    ]
+
+
+def test_what_may_not_be_resized_is_evicted_within_its_budget_and_taken_back(
+    sized: Sized,
+) -> None:
+    cluster = sized.cluster
+    cluster.apply(budget(2), *no_resizes())
+    old = {pod["metadata"]["uid"] for pod in sized.pods("moved")}
+    cluster.apply(policy("moved", "Evict"))
+
+    def is_told(words: str) -> bool:
+        return any(state == "waits" and words in why for state, why in sized.whys("moved"))
+
+    until(lambda: is_told("pods keep their sizes here"), "it is refused", within_s=REACHED_S)
+    until(lambda: is_told("disruption budget"), "the budget forbids it", within_s=REACHED_S)
+    assert {pod["metadata"]["uid"] for pod in sized.pods("moved")} == old
+
+    cluster.apply(budget(1))
+
+    def given() -> list[dict[str, Any]]:
+        return [pod for pod in sized.pods("moved") if requests_of(pod)["cpu"] == "50m"]
+
+    until(lambda: bool(given()), "a new pod has what is advised", within_s=REACHED_S)
+    pod = given()[0]
+    assert pod["metadata"]["uid"] not in old
+    assert "SizingPolicy/moved" in pod["metadata"]["annotations"]["nemutator.io/mutation"]
+
+    for each in no_resizes():
+        cluster.kubectl("delete", each["kind"], "no-resizes")
+    sized.is_ready("moved")
+    sized.taken_back(pod)
+    name = pod["metadata"]["name"]
+    until(
+        lambda: requests_of(cluster.get("pod", name, WHERE)) == ASKED,
+        "it has what its workload says",
+        within_s=REACHED_S,
+    )
+    cluster.kubectl("delete", "pod", name, WHERE, within_s=120)
+    sized.is_ready("moved")
+    kept = {one["metadata"]["name"]: requests_of(one) for one in sized.pods("moved")}
+    newest = max(sized.pods("moved"), key=lambda one: one["metadata"]["creationTimestamp"])
+    assert requests_of(newest) == ASKED, kept
+    cluster.kubectl("delete", "sizingpolicy", "moved")

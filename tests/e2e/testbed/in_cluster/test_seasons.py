@@ -111,7 +111,7 @@ def test_a_season_switches_policies_and_back_and_a_switch_is_taken_back(
     seasonal.pod("admission-1", seasonal.nodes[0], "nemutator-admission")
     admission = seasonal.token("nemutator-admission", pod="admission-1")
     followed = seasonal.ask(seasonal.uplink, SEASONS_PATH, token=admission)
-    assert followed.json == {"in_season": ["spread"]}
+    assert followed.json == {"in_season": ["spread"], "resizes_held": True}
 
     page = seasonal.ask(
         seasonal.console, "/api/v1/mutations?policy=busy-hours&limit=1", token=token
