@@ -3,6 +3,7 @@
 import ipaddress
 import re
 import zoneinfo
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 from nemutator_common.addresses import TcpAddress, parse_address
@@ -40,6 +41,11 @@ def web_address(text: str) -> str | None:
     return (
         None if not text or _WEB.fullmatch(text) else "expected an address like https://host:port"
     )
+
+
+def web_address_or(word: str) -> Callable[[str], str | None]:
+    """The same, or *word*."""
+    return lambda text: None if text == word else web_address(text)
 
 
 def header(text: str) -> str | None:

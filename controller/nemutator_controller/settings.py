@@ -9,6 +9,7 @@ from nemutator_common.on_rotate import RESTART
 from nemutator_common.settings import ServesMetrics, between, setting
 from nemutator_common.shipping.settings import CallsBrain
 
+from nemutator_controller.prometheus_services import FIND
 from nemutator_controller.setting_checks import (
     cluster_name,
     database_url,
@@ -20,6 +21,7 @@ from nemutator_controller.setting_checks import (
     redis_url,
     time_zone,
     web_address,
+    web_address_or,
 )
 
 
@@ -240,8 +242,14 @@ class BrainSettings(ServesMetrics):
     prometheus: str = setting(
         "",
         "Prometheus that is asked for history which is older than the brain's own, and for what containers used"
-        " before it began, like `https://prometheus:9090` or `https://mimir/prometheus`; empty: none.",
-        check=web_address,
+        " before it began, like `https://prometheus:9090` or `https://mimir/prometheus`; `find`: one that is found"
+        " among the cluster's Services; empty: none.",
+        check=web_address_or(FIND),
+    )
+    prometheus_namespaces: str = setting(
+        "monitoring,*-monitoring,*-monitoring-system,observability,prometheus*,thanos*,mimir*,victoria*,vm",
+        "Where `find` looks for a Prometheus: globs with commas between. Who may make Services there can say what"
+        " containers of the whole cluster used.",
     )
     prometheus_token_file: str = setting(
         "", "File with the bearer token that it asks for; read each minute."

@@ -16,6 +16,7 @@ from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.waits import wait
 
 from nemutator_ctl.api import Api
+from nemutator_ctl.cluster_access import ClusterAccess, ClusterChoice
 from nemutator_ctl.documents import LARGEST, Output, add_output, rendered
 from nemutator_ctl.exchanges import ANSWER_S
 from nemutator_ctl.item_names import item_names
@@ -134,15 +135,9 @@ def brain(arguments: argparse.Namespace, *, timeout_s: float = ANSWER_S) -> Api:
     is_local = "data_dir" in flags and not flags & {"brain", "context", "kubeconfig"}
     of_cluster = settings.context is not None or settings.kubeconfig is not None
     if of_cluster and not is_local and (flags & {"context", "kubeconfig"} or "brain" not in flags):
-        from nemutator_ctl.cluster_access import ClusterChoice
         from nemutator_ctl.cluster_api import ClusterApi
 
-        wanted = ClusterChoice(
-            kubeconfig=settings.kubeconfig,
-            context=settings.context or "",
-            namespace=settings.installation,
-            account=settings.account,
-        )
+        wanted = _choice(settings)
         return ClusterApi(wanted, token_file=settings.brain_token_file, timeout_s=timeout_s)
     if settings.brain is None or is_local:
         return LocalApi(named(settings.data_dir), timeout_s=timeout_s)
@@ -154,6 +149,20 @@ def brain(arguments: argparse.Namespace, *, timeout_s: float = ANSWER_S) -> Api:
         token_file=settings.brain_token_file,
         ca_file=settings.brain_ca_file,
         timeout_s=timeout_s,
+    )
+
+
+def cluster_access(arguments: argparse.Namespace) -> ClusterAccess:
+    """The cluster that *arguments*, the environment, the settings file or the current context name."""
+    return ClusterAccess(_choice(settings_from(CtlSettings, arguments).values))
+
+
+def _choice(settings: CtlSettings) -> ClusterChoice:
+    return ClusterChoice(
+        kubeconfig=settings.kubeconfig,
+        context=settings.context or "",
+        namespace=settings.installation,
+        account=settings.account,
     )
 
 

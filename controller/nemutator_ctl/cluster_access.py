@@ -2,7 +2,7 @@
 
 import contextlib
 import http.client
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
+from nemutator_controller.prometheus_services import FoundService, ServiceFacts
 
+from nemutator_ctl.exchanges import LARGEST_ANSWER
 from nemutator_ctl.kubeconfigs.api_server import ApiServer, ApiServerError
 from nemutator_ctl.kubeconfigs.files import credentials_of, entry_in, searched
 from nemutator_ctl.kubeconfigs.forwarded_port import ForwardedPort
@@ -22,6 +24,7 @@ PORT, USUAL_PORT = "console", 8420
 AUTHORITY = "nemutator-ca"
 LEADS = str(names.LEADS)
 TOKEN_S = 600
+MOST_SERVICES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,32 @@ class ClusterAccess:
         with self._told(f"forward port {port} of pod {name}"):
             return self._server.forwarded(self._wanted.namespace, name, port)
 
+    def services(self) -> list[ServiceFacts]:
+        """All that may be asked."""
+        found: list[ServiceFacts] = []
+        more = ""
+        with self._told("list the cluster's Services"):
+            while len(found) < MOST_SERVICES:
+                query = {"limit": "500", **({"continue": more} if more else {})}
+                page = self._server.ask("GET", "/api/v1/services", query=query)
+                found += map(_facts, page.get("items") or ())
+                more = str(page["metadata"].get("continue") or "")
+                if not more:
+                    break
+        return found
+
+    def ask_service(
+        self, service: FoundService, path: str, form: Mapping[str, str], *, timeout_s: float
+    ) -> tuple[int, bytes]:
+        """POST of a *form* to a Service, by the API server: status, and one byte more than is allowed at most."""
+        scheme = "https:" if service.scheme == "https" else ""
+        where = f"/api/v1/namespaces/{service.namespace}/services"
+        target = f"{where}/{scheme}{service.name}:{service.port}/proxy{service.path}{path}"
+        with self._told(f"ask the Service {service.namespace}/{service.name}"):
+            return self._server.ask_with_form(
+                target, form, timeout_s=timeout_s, largest=LARGEST_ANSWER
+            )
+
     def _brain(self) -> tuple[str, int]:
         with self._told("list the pods of the brain"):
             listed = self._server.ask("GET", f"{self._own()}/pods", query={"labelSelector": BRAIN})
@@ -131,6 +160,19 @@ class ClusterAccess:
                 remedy="see whether kubectl reaches it with the same context",
                 code=ExitCode.UNREACHABLE,
             ) from error
+
+
+def _facts(service: Any) -> ServiceFacts:
+    return ServiceFacts(
+        namespace=str(service["metadata"]["namespace"]),
+        name=str(service["metadata"]["name"]),
+        labels=dict(service["metadata"].get("labels") or {}),
+        ports=tuple(
+            (str(port.get("name") or ""), int(port["port"]))
+            for port in service["spec"].get("ports") or ()
+            if port.get("protocol", "TCP") == "TCP"
+        ),
+    )
 
 
 def _worth(pod: Any) -> tuple[bool, bool]:

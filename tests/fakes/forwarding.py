@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aiohttp import WSMsgType, web
+from aiohttp import ClientSession, ClientTimeout, WSMsgType, web
 
 from tests.certificates import Authority, Leaf
 
@@ -42,6 +42,8 @@ class ForwardingCluster:
     seen: list[tuple[str, str | None]] = field(default_factory=list)
     """Of the brain: each path, and who asked."""
     at_server: list[tuple[str, str | None]] = field(default_factory=list)
+    services: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
+    """By `namespace/name:port`: the object, and where it is on loopback."""
 
     def kubeconfig(self, folder: Path, *, token: str | None = PERSON, **user: Any) -> Path:
         (folder / "cluster.crt").write_text(self.authority.certificate)
@@ -75,6 +77,9 @@ async def forwarding(cluster: ForwardingCluster) -> AsyncIterator[ForwardingClus
     server.router.add_get(f"{prefix}/configmaps/nemutator-ca", partial(_published, cluster))
     server.router.add_get(f"{prefix}/pods", partial(_pods, cluster))
     server.router.add_post(f"{prefix}/serviceaccounts/anna/token", partial(_token, cluster))
+    server.router.add_get("/api/v1/services", partial(_services, cluster))
+    proxied = "/api/v1/namespaces/{namespace}/services/{name}/proxy/{path:.*}"
+    server.router.add_post(proxied, partial(_proxied, cluster))
     async with contextlib.AsyncExitStack() as running:
         behind = await running.enter_async_context(brain_alone(cluster, NAMESPACE))
         server.router.add_get(
@@ -150,6 +155,30 @@ async def _pods(cluster: ForwardingCluster, request: web.Request) -> web.Respons
     return web.json_response(
         {"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": [pod]}
     )
+
+
+async def _services(cluster: ForwardingCluster, request: web.Request) -> web.Response:
+    _allowed(cluster, request)
+    items = [document for document, _ in cluster.services.values()]
+    return web.json_response(
+        {"apiVersion": "v1", "kind": "ServiceList", "metadata": {}, "items": items}
+    )
+
+
+async def _proxied(cluster: ForwardingCluster, request: web.Request) -> web.Response:
+    """As an API server does, who keeps the caller's own token."""
+    _allowed(cluster, request)
+    asked = request.match_info
+    _, where = cluster.services[f"{asked['namespace']}/{asked['name']}"]
+    kept = {"authorization", "host", "content-length"}
+    headers = {key: text for key, text in request.headers.items() if key.lower() not in kept}
+    async with (
+        ClientSession(timeout=ClientTimeout(60)) as client,
+        client.post(
+            f"{where}/{asked['path']}", data=await request.read(), headers=headers
+        ) as answer,
+    ):
+        return web.Response(status=answer.status, body=await answer.read())
 
 
 async def _token(cluster: ForwardingCluster, request: web.Request) -> web.Response:

@@ -47,7 +47,9 @@ class FakePrometheus(MemoryReceiver):
     """Headers and form of each query."""
 
     @contextlib.asynccontextmanager
-    async def serving(self, **where: object) -> AsyncIterator["FakePrometheus"]:
+    async def serving(
+        self, host: str = "127.0.0.1", **where: object
+    ) -> AsyncIterator["FakePrometheus"]:
         application = web.Application(client_max_size=64 << 20)
         application.add_routes(
             [
@@ -59,10 +61,10 @@ class FakePrometheus(MemoryReceiver):
         runner = web.AppRunner(application)
         await runner.setup()
         try:
-            site = web.TCPSite(runner, "127.0.0.1", 0, **where)  # type: ignore[arg-type]
+            site = web.TCPSite(runner, host, 0, **where)  # type: ignore[arg-type]
             await site.start()
             scheme = "https" if where else "http"
-            self.url = f"{scheme}://127.0.0.1:{runner.addresses[0][1]}"
+            self.url = f"{scheme}://{host}:{runner.addresses[0][1]}"
             yield self
         finally:
             await runner.cleanup()

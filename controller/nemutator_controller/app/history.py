@@ -28,7 +28,10 @@ def history_part(context: BrainContext, usage: UsageHistory, saver: UsageHistory
     tasks = []
     cluster = settings.remote_write_cluster or settings.cluster_name
     external = {"cluster": cluster} if cluster else {}
-    receiver, source = remote_write(settings, process), prometheus(settings, process)
+    receiver, source = (
+        remote_write(settings, process),
+        prometheus(settings, process, context.cluster),
+    )
     if receiver is not None:
         writing = RemoteWriting(usage, receiver, process, external)
         tasks.append(Task(TaskPhase.WORK, "write history", writing.run))

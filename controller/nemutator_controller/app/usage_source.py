@@ -32,7 +32,7 @@ class PodsByName:
 
 def usage_source_part(context: BrainContext, usages: Usages) -> Part:
     settings, process, cluster = context.settings, context.process, context.cluster
-    source = prometheus(settings, process)
+    source = prometheus(settings, process, cluster)
     # Off clusters what Prometheus knows has other names. Where several brains share the rows, what is learned
     # is saved with the points it was learned from, and these have none.
     if source is None or cluster is None or context.shared:

@@ -14,10 +14,14 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.system_clock import SystemClock
+from nemutator_controller.prometheus_finding import PrometheusFinding
+from nemutator_controller.prometheus_services import FIND, FoundService
 from nemutator_controller.setting_checks import is_private
 from nemutator_controller.sizing.documents import Advice, AdviceList, advice_list
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
+from nemutator_controller.sizing.sources.ports import PrometheusQueries
 from nemutator_controller.sizing.sources.prometheus_reading import PrometheusReading
 from nemutator_controller.sizing.sources.queries import WINDOW_S
 from nemutator_controller.sizing.sources.recorded_steps import SourceUnavailableError
@@ -29,6 +33,7 @@ from nemutator_controller.sizing.sources.side_by_side import (
 from nemutator_controller.sizing.sources.source_samples import samples_of
 from nemutator_controller.sizing.usages import Usages
 
+from nemutator_ctl import arguments
 from nemutator_ctl.advise.options import OURS
 from nemutator_ctl.advise.prometheus_client import PrometheusClient
 from nemutator_ctl.terminal_text import visible
@@ -48,7 +53,7 @@ def recommended(given: argparse.Namespace) -> list[Advice]:
     """What *given* asks of its Prometheus; raises `OperatorError`."""
     if not 1 <= given.days <= 14:
         raise _usage(f"--days {given.days}", "name 1 to 14")
-    client = _client(given)
+    client = _found(given) if given.prometheus == FIND else _client(given)
     try:
         return asyncio.run(_gathered(client, given, time.time()))
     except SourceUnavailableError as error:
@@ -62,7 +67,7 @@ def recommended(given: argparse.Namespace) -> list[Advice]:
 
 
 async def _gathered(
-    client: PrometheusClient, given: argparse.Namespace, now: float
+    client: PrometheusQueries, given: argparse.Namespace, now: float
 ) -> list[Advice]:
     owners = NamedOwners()
     reading = PrometheusReading(client, owners, namespace=given.namespace)
@@ -98,6 +103,23 @@ def _say(reading: PrometheusReading, dropped: Mapping[str, int]) -> None:
         sys.stderr.write(
             "nemutator: it has no figures of kube-state-metrics: workloads are guessed from names of pods\n"
         )
+
+
+def _found(given: argparse.Namespace) -> PrometheusFinding:
+    """That of the cluster, as whoever its kubeconfig names."""
+    if given.prometheus_tenant or given.prometheus_token_file or given.prometheus_user:
+        # The API server keeps such headers for itself.
+        raise _usage("nobody signs in through the API server", "name the Prometheus by its URL")
+    from nemutator_ctl.advise.found_prometheus import FoundPrometheus
+
+    access = arguments.cluster_access(given)
+    services = access.services()
+
+    def opened(service: FoundService) -> FoundPrometheus:
+        sys.stderr.write(f"nemutator: asks {service} by the API server\n")
+        return FoundPrometheus(access, service)
+
+    return PrometheusFinding(lambda: services, opened, SystemClock())
 
 
 def _client(given: argparse.Namespace) -> PrometheusClient:

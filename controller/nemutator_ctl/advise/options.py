@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from nemutator_controller.prometheus_services import FIND
+
 OURS = "nemutator"
 STRATEGIES = (OURS, "vpa", "krr", "krr-limit", "seed")
 
@@ -10,7 +12,11 @@ STRATEGIES = (OURS, "vpa", "krr", "krr-limit", "seed")
 def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("advice from a Prometheus, with nothing installed")
     group.add_argument(
-        "--prometheus", metavar="URL", help="of Prometheus, Thanos, Mimir or VictoriaMetrics"
+        "--prometheus",
+        metavar="URL",
+        nargs="?",
+        const=FIND,
+        help="of Prometheus, Thanos, Mimir or VictoriaMetrics; without a URL, one of the kubeconfig's cluster",
     )
     group.add_argument(
         "--days", type=int, default=8, help="of use that are read (%(default)s; up to 14)"

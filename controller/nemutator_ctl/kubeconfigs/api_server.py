@@ -80,6 +80,26 @@ class ApiServer:
             raise http.client.HTTPException("an answer that is too large")
         return _object(response.status, response.reason, content)
 
+    def ask_with_form(
+        self, path: str, form: Mapping[str, str], *, timeout_s: float, largest: int
+    ) -> tuple[int, bytes]:
+        """POST of *form*: the status, and of the answer one byte more than *largest* at most."""
+        connection = self._connection()
+        connection.timeout = timeout_s
+        # Redirects are not followed: they would take a token to somebody else.
+        headers = self._headers | {
+            "Connection": "close",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        try:
+            connection.request(
+                "POST", self._target(path, None), body=urlencode(form).encode(), headers=headers
+            )
+            response = connection.getresponse()
+            return response.status, response.read(largest + 1)
+        finally:
+            connection.close()
+
     def forwarded(self, namespace: str, pod: str, port: int) -> ForwardedPort:
         """A new connection to *port* of *pod*."""
         key = base64.b64encode(os.urandom(16)).decode()

@@ -64,7 +64,7 @@ async def test_minutes_come_back_as_steps(url: str) -> None:
         use = {"pods": 2.0, "cpu_cores": number - first + 1.0, "cpu_cores_pod_max": 20.0}
         await writer.write(minute(key, number, use, cluster="a"))
         await writer.write(minute(key, number, {"cpu_cores": 1000.0}, cluster="b"))
-    source = prometheus_of(BrainSettings(prometheus=url), fake_process(clock=WallClock()))
+    source = prometheus_of(BrainSettings(prometheus=url), fake_process(clock=WallClock()), None)
     assert source is not None
     reading = ReadingBack(source, fake_process(), {"cluster": "a"})
     found = await reading.cells(OlderQuestion(key, first * 60, 300, 3))
@@ -131,8 +131,9 @@ async def test_without_one_a_day_is_all_there_is(tmp_path: Path) -> None:
             "prometheus_user": "u",
             "prometheus_password_file": "/p",
         },
+        {"prometheus": "find"},
     ],
 )
 def test_settings_that_contradict_each_other_are_a_message(settings: dict[str, str]) -> None:
     with pytest.raises(OperatorError, match=r"brain\.prometheus"):
-        prometheus_of(BrainSettings(**settings), fake_process())  # type: ignore[arg-type]
+        prometheus_of(BrainSettings(**settings), fake_process(), None)  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 """Advice from real usage, given to pods on a real kubelet: while they run, when they come, and by an eviction; and
 taken back."""
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from tests.e2e.first_light.installation import Installation, delete_namespaces
 from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.first_light.team import REACHED_S, WAITS, only
 from tests.e2e.testbed.test_resize import Limits, limits_of
-from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.parts.node.node import Node
 from tests.testbed.running.waiting import until
 
@@ -92,6 +93,13 @@ class Sized:
         self.is_ready(name)
         (pod,) = self.pods(name)
         return pod
+
+    def next_pods(self, name: str, gone: str) -> list[dict[str, Any]]:
+        """Those that come after the pod *gone*."""
+        before = {pod["metadata"]["uid"] for pod in self.pods(name)}
+        self.cluster.kubectl("delete", "pod", gone, WHERE, within_s=120)
+        self.is_ready(name)
+        return [pod for pod in self.pods(name) if pod["metadata"]["uid"] not in before]
 
     def whys(self, policy: str) -> list[tuple[str, str]]:
         items = self.installation.items("/api/v1/sizing", token=self.token)
@@ -209,7 +217,12 @@ def test_under_initial_the_next_pod_has_what_is_advised_and_it_is_taken_back(
     assert "SizingPolicy/new" in pod["metadata"]["annotations"]["nemutator.io/mutation"]
     assert only(pod["status"]["containerStatuses"])["resources"]["requests"] == requests_of(pod)
 
+    name = pod["metadata"]["name"]
     sized.taken_back(pod)
+    back = cluster.get("pod", name, WHERE)
+    assert requests_of(back) == ASKED
+    assert only(back["status"]["containerStatuses"])["restartCount"] == 0
+    cluster.apply(policy("new", "Off"))
     until(
         lambda: requests_of(sized.next_pod("new")) == ASKED,
         "the next one has what its workload says",
@@ -281,19 +294,25 @@ def test_what_may_not_be_resized_is_evicted_within_its_budget_and_taken_back(
     assert pod["metadata"]["uid"] not in old
     assert "SizingPolicy/moved" in pod["metadata"]["annotations"]["nemutator.io/mutation"]
 
+    # What could not be changed on a pod that runs cannot be taken back from one either, until that is allowed.
     for each in no_resizes():
         cluster.kubectl("delete", each["kind"], "no-resizes")
-    sized.is_ready("moved")
-    sized.taken_back(pod)
-    name = pod["metadata"]["name"]
-    until(
-        lambda: requests_of(cluster.get("pod", name, WHERE)) == ASKED,
-        "it has what its workload says",
-        within_s=REACHED_S,
-    )
-    cluster.kubectl("delete", "pod", name, WHERE, within_s=120)
-    sized.is_ready("moved")
-    kept = {one["metadata"]["name"]: requests_of(one) for one in sized.pods("moved")}
-    newest = max(sized.pods("moved"), key=lambda one: one["metadata"]["creationTimestamp"])
-    assert requests_of(newest) == ASKED, kept
     cluster.kubectl("delete", "sizingpolicy", "moved")
+    name = pod["metadata"]["name"]
+
+    def may_be_resized() -> bool:
+        patch = {"metadata": {"labels": {"app": "moved"}}}
+        with contextlib.suppress(KubectlError):
+            cluster.kubectl(
+                "patch", "pod", name, WHERE, "--subresource=resize", "--dry-run=server",
+                f"--patch={json.dumps(patch)}",
+            )  # fmt: skip
+            return True
+        return False
+
+    until(may_be_resized, "the API server has forgotten its rule", within_s=REACHED_S)
+    sized.taken_back(pod)
+    assert requests_of(cluster.get("pod", name, WHERE)) == ASKED
+    sized.is_ready("moved")
+    newest = sized.next_pods("moved", name)
+    assert all(requests_of(one) == ASKED for one in newest)

@@ -1,0 +1,142 @@
+"""A Prometheus that nobody has named: by the command line through an API server, and by the brain."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nemutator_common.errors import ExitCode
+from nemutator_controller.app.prometheus import prometheus
+from nemutator_controller.prometheus_finding import PrometheusFinding
+from nemutator_controller.settings import BrainSettings
+
+from tests.contract.in_cluster.test_adapters import watched
+from tests.contract.kube.waiting import until
+from tests.contract.prometheus.test_usage import CORNER, recorded
+from tests.fakes.forwarding import ForwardingCluster, forwarding
+from tests.fakes.kube import kinds
+from tests.fakes.process import fake_process
+from tests.fakes.prometheus import FakePrometheus
+
+NAME = "prometheus-operated"
+PORT = 9090
+
+
+@dataclass
+class Place:
+    """A cluster with one."""
+
+    kubeconfig: Path
+    prometheus: FakePrometheus
+    namespace: str
+
+
+def service(namespace: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": NAME,
+            "namespace": namespace,
+            "labels": {"operated-prometheus": "true"},
+        },
+        "spec": {"ports": [{"name": "web", "port": PORT, "protocol": "TCP"}]},
+    }
+
+
+def endpoints(namespace: str, host: str, port: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": NAME,
+            "namespace": namespace,
+            "labels": {"kubernetes.io/service-name": NAME},
+        },
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [host], "conditions": {"ready": True}}],
+        "ports": [{"port": port, "name": "web", "protocol": "TCP"}],
+    }
+
+
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.e2e)])
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+    there = FakePrometheus()
+    if request.param == "fake":
+        async with there.serving(), forwarding(ForwardingCluster()) as cluster:
+            await recorded(there.url, CORNER)
+            cluster.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), there.url
+            yield Place(cluster.kubeconfig(tmp_path), there, "monitoring")
+        return
+    cluster, node, namespace = map(request.getfixturevalue, ("cluster", "node", "namespace"))
+    # An API server passes nothing on to a loopback address.
+    host = str(node.network.address)
+    async with there.serving(host):
+        await recorded(there.url, CORNER)
+        port = int(there.url.rpartition(":")[2])
+        await asyncio.to_thread(cluster.apply, service(namespace), endpoints(namespace, host, port))
+        yield Place(cluster.kubeconfig, there, namespace)
+
+
+async def advise(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "nemutator_ctl", "advise", "--prometheus", "--days=1", *words],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+
+    return await asyncio.to_thread(run)
+
+
+async def test_a_command_asks_the_clusters_own_by_its_api_server(place: Place) -> None:
+    words = ("--kubeconfig", place.kubeconfig, "-n", CORNER, "-o", "json")
+    async with asyncio.timeout(240):
+        while True:
+            ran = await advise(*words)
+            # The API server learns of endpoints a moment later.
+            if ran.returncode != ExitCode.UNREACHABLE or "503" not in ran.stderr:
+                break
+    assert ran.returncode == 0, ran.stderr
+    assert f"asks Prometheus {place.namespace}/{NAME}:{PORT} by the API server" in ran.stderr
+    [row] = json.loads(ran.stdout)["items"]
+    assert (row["owner"], row["strategy"]) == ("cart", "nemutator")
+    # Whoever is asked has no business with the token that is for the API server.
+    assert all("Authorization" not in headers for headers, _ in place.prometheus.asked)
+
+
+async def test_a_cluster_without_one_says_so(tmp_path: Path) -> None:
+    async with forwarding(ForwardingCluster()) as cluster:
+        ran = await advise("--kubeconfig", cluster.kubeconfig(tmp_path))
+        assert ran.returncode == ExitCode.UNREACHABLE
+        assert "no Service is a Prometheus that knows containers" in ran.stderr
+        ran = await advise(
+            "--kubeconfig", cluster.kubeconfig(tmp_path), "--prometheus-tenant", "me"
+        )
+        assert ran.returncode == ExitCode.USAGE
+        assert "name the Prometheus by its URL" in ran.stderr
+
+
+async def test_a_brain_looks_where_it_is_told_to_alone(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        for namespace in ("team", "shop-monitoring"):
+            kube.store.put(kinds.SERVICES, service(namespace))
+        process = fake_process()
+        found = prometheus(
+            BrainSettings(prometheus="find", prometheus_token_file="/nowhere"), process, cluster
+        )
+        assert isinstance(found, PrometheusFinding)
+
+        async def listed() -> bool:
+            return len(list(found.services() or ())) == 1
+
+        await until(listed, "the Service of one of both is seen")
+        [one] = found.services() or ()
+        assert (one.namespace, one.ports) == ("shop-monitoring", (("web", PORT),))
