@@ -22,9 +22,12 @@ enum stack_owner {
 	OWNER_UNREADABLE,
 };
 
+/* No kernel numbers more threads than the other 24 bits tell apart. */
+#define OWNER_BITS 8
+
 struct row {
 	u32 tgid;
-	u32 owner;
+	u32 owner;  /* and above OWNER_BITS the thread, where it is asked for */
 	u64 user;   /* the hash of a stack, or 0 for none */
 	u64 kernel; /* the same */
 	u64 words[2];

@@ -29,7 +29,7 @@ const volatile struct wish {
 	u32 selection;
 	u32 controller;
 	u32 deepest; /* what kernel.perf_event_max_stack leaves of DEEPEST */
-	u32 unused;
+	u32 threads; /* whether they are told apart */
 } wish = {.selection = SELECT_PROCESS, .deepest = DEEPEST};
 
 /* Which of the pointers of a css_set is that of the controller; -1 in a kernel without it. */

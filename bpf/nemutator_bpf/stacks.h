@@ -169,7 +169,10 @@ INLINE enum loss store_place(void *context, struct bpf_perf_event_data *clock, s
 	row->image = image();
 	announce(row);
 	keep_leaf_words(clock, row);
-	return store_goroutine(clock, stack, row);
+	loss = store_goroutine(clock, stack, row);
+	if (wish.threads)
+		row->owner |= (u32)bpf_get_current_pid_tgid() << OWNER_BITS;
+	return loss;
 }
 
 /* Add to what was counted of the row. */

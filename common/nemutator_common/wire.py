@@ -278,6 +278,8 @@ class ProfileRequest:
     hz: int
     """0 for a heap, and for time off the CPU, where each wait is timed."""
     measure: ProfileMeasure = "cpu"
+    threads: bool = False
+    """Whether the threads of a process are told apart, of CPU time; an older agent does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,20 @@ __attribute__((noinline)) void burn(unsigned long times) {
 }
 __attribute__((noinline)) void work(unsigned long times) { burn(times); sink++; }
 int main(void) { for (;;) work(100000); }
+"""
+
+TWO_THREADS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+volatile unsigned long sinks[2];
+__attribute__((noinline)) void burn(volatile unsigned long *sink) { for (unsigned long i = 0; i < 100000; i++) *sink += i; }
+void *other(void *unused) { for (;;) burn(&sinks[1]); return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    pthread_setname_np(thread, "evil\x1b[31m");
+    for (;;) burn(&sinks[0]);
+}
 """
 
 FAULTING_PROGRAM = r"""
@@ -160,7 +174,7 @@ def compiled(tmp_path: Path, source: str, *, leaf_frames: bool = True) -> Iterat
     # Without optimising, gcc gives each function a frame.
     frames = ["-O0"] if leaf_frames else ["-O1", "-momit-leaf-frame-pointer"]
     subprocess.run(
-        [compiler, *frames, "-no-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+        [compiler, *frames, "-pthread", "-no-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
          "-o", file, tmp_path / "program.c"],
         check=True,
     )  # fmt: skip
@@ -195,6 +209,24 @@ async def test_the_stacks_are_those_of_the_program(targets: MachineTargets, tmp_
             right += row.count
     print(f"{right} of {found.samples.recorded} are burn < work < main")
     assert right > 0.9 * found.samples.recorded
+
+
+async def test_threads_are_told_apart_and_named_when_asked_for(
+    targets: MachineTargets, tmp_path: Path
+) -> None:
+    with compiled(tmp_path, TWO_THREADS) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+        apart = replace(resolved, selection=replace(resolved.selection, threads=True))
+        found = await sampled(apart, pid=program.pid, seconds=1)
+        together = await sampled(resolved, pid=program.pid, seconds=0.2)
+        threads = set(map(int, os.listdir(f"/proc/{program.pid}/task")))
+        seen = {(row.tgid, row.thread) for row in found.samples.rows}
+        names = await targets.thread_names({*seen, (program.pid, 1)})
+    assert len(threads) == 2
+    assert seen == {(program.pid, thread) for thread in threads}
+    other = max(threads - {program.pid})
+    assert names == {(program.pid, program.pid): "program", (program.pid, other): "evil\\x1b[31m"}
+    assert {row.thread for row in together.samples.rows} == {0}
 
 
 async def test_what_a_process_did_before_it_called_exec_is_told_apart(

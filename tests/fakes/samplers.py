@@ -1,11 +1,11 @@
 """Everything a profile session needs, without a kernel."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_agent.profiler.bpf_maps import Samples
-from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram
+from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram, Thread
 from nemutator_agent.profiler.refusals import ProfileRefused, gone
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common.profiles.model import SampleLabels
@@ -89,6 +89,9 @@ class MemoryTargets:
 
     async def labels_of(self, processes: Sequence[int]) -> Mapping[int, SampleLabels]:
         return {pid: (("pid", str(pid)),) for pid in processes}
+
+    async def thread_names(self, threads: Collection[Thread]) -> Mapping[Thread, str]:
+        return {(pid, thread): f"worker {thread}" for pid, thread in threads}
 
 
 class MemoryCode:

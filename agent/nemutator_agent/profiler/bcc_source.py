@@ -18,7 +18,7 @@ _TYPES = {
     "BPF_MAP_TYPE_PERCPU_ARRAY": "percpu_array",
 }
 _UPDATES = {"BPF_ANY": "update", "BPF_NOEXIST": "insert"}
-_WISH_FIELDS = ("wanted", "seed", "selection", "controller", "deepest", "unused")
+_WISH_FIELDS = ("wanted", "seed", "selection", "controller", "deepest", "threads")
 
 _INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.MULTILINE)
 _MAP = re.compile(

@@ -25,6 +25,8 @@ TASK = struct.Struct("=IIQ")
 PROGRAM = struct.Struct("=QQQ")
 WISH = struct.Struct("=QQIIII")
 
+_OWNER_BITS = 8
+"""Of a number that has the thread above them."""
 _ROW_STACKS = struct.Struct("=QQ")
 _ROW_STACKS_AT = 8
 _DEPTH = struct.Struct("=I")
@@ -120,8 +122,9 @@ def with_stacks(
             count=0,
             image=image,
             cut=len(stack) >= deepest,
-            owner=OWNERS[owner],
+            owner=OWNERS[owner & (1 << _OWNER_BITS) - 1],
             waiting=stacks.get(goroutine, ()),
+            thread=owner >> _OWNER_BITS,
         )
         yield row, count
 

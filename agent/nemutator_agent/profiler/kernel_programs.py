@@ -233,7 +233,7 @@ def _wish(selection: TargetSelection) -> bytes:
     controller = CONTROLLERS.index(selection.controller) + 1 if selection.controller else 0
     seed = secrets.randbits(64)
     return bpf_maps.WISH.pack(
-        selection.id, seed, _SELECTIONS[selection.by], controller, deepest(), 0
+        selection.id, seed, _SELECTIONS[selection.by], controller, deepest(), selection.threads
     )
 
 

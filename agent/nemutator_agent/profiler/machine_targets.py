@@ -4,7 +4,7 @@ import asyncio
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from nemutator_agent.profiler.cpu_time import (
     parse_process_start,
 )
 from nemutator_agent.profiler.ports import Groups
+from nemutator_agent.profiler.printable_text import printable
+from nemutator_agent.profiler.raw import Thread
 from nemutator_agent.profiler.refusals import ProfileRefused, gone
 from nemutator_agent.profiler.targets import (
     GroupDirectory,
@@ -30,6 +32,11 @@ from nemutator_agent.profiler.targets import (
 MOST_PROCESSES = 1024
 """The most processes of a target that are examined before sampling. All are sampled."""
 
+MOST_THREADS = 4096
+"""The most that get a name; the others have their numbers."""
+
+_LONGEST_NAME = 64
+"""The kernel keeps 15 bytes, each of which may take four characters to show."""
 _MOST_GROUPS = 4096
 _SEARCH_S = 60.0
 _LONGEST_FILE = 64 << 10
@@ -58,6 +65,23 @@ class MachineTargets:
     async def labels_of(self, processes: Sequence[int]) -> Mapping[int, SampleLabels]:
         def read() -> dict[int, SampleLabels]:
             return {pid: self._groups.place_of(pid).labels(pid) for pid in processes}
+
+        try:
+            async with asyncio.timeout(_SEARCH_S):
+                return await asyncio.to_thread(read)
+        except TimeoutError:
+            return {}
+
+    async def thread_names(self, threads: Collection[Thread]) -> Mapping[Thread, str]:
+        def read() -> dict[Thread, str]:
+            found = {}
+            for pid, thread in islice(threads, MOST_THREADS):
+                name = (_read(self._proc / f"{pid}/task/{thread}/comm") or b"").strip()
+                if name:
+                    found[pid, thread] = printable(
+                        name.decode("utf-8", "replace"), longest=_LONGEST_NAME
+                    )
+            return found
 
         try:
             async with asyncio.timeout(_SEARCH_S):

@@ -1,6 +1,6 @@
 """What a profile session needs of others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_common.profiles.model import SampleLabels
@@ -8,7 +8,7 @@ from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.heap.sites import HeapReading
-from nemutator_agent.profiler.raw import RawProfile, SeenProgram
+from nemutator_agent.profiler.raw import RawProfile, SeenProgram, Thread
 from nemutator_agent.profiler.targets import (
     GroupDirectory,
     ProcessPlace,
@@ -99,6 +99,10 @@ class Targets(Protocol):
 
     async def labels_of(self, processes: Sequence[int]) -> Mapping[int, SampleLabels]:
         """What samples of *processes* are labelled with: of those that have ended, only their numbers."""
+        ...
+
+    async def thread_names(self, threads: Collection[Thread]) -> Mapping[Thread, str]:
+        """What those of the *threads* are called that still run."""
         ...
 
 

@@ -40,11 +40,16 @@ class RawRow:
     waiting: tuple[int, ...] = ()
     """The return addresses of the goroutine that waits, the innermost first. *user* may end before
     them, or hold some of them, too."""
+    thread: int = 0
+    """Its number, where threads are told apart."""
 
     @property
     def task(self) -> "Task":
         return self.tgid, self.image
 
+
+Thread = tuple[int, int]
+"""The number of a process, and of one of its threads."""
 
 Task = tuple[int, int]
 """A process while it runs one program: its number, and the image."""
@@ -82,6 +87,8 @@ class RawProfile:
     read."""
     labels: Mapping[int, SampleLabels] = field(default_factory=dict)
     """What is known of processes, by their numbers."""
+    thread_names: Mapping[Thread, str] = field(default_factory=dict)
+    """As the kernel shows them; those that had ended have none."""
 
     @property
     def is_off_cpu(self) -> bool:

@@ -27,6 +27,9 @@ class RowSums:
 
     def add(self, row: RawRow, count: int) -> None:
         """*row* itself says nothing of its count."""
+        if row.thread and len(self._counts) >= self._most_rows // 2 and row not in self._counts:
+            # Better that threads are one than that samples are lost.
+            row = replace(row, thread=0)
         known = self._counts.get(row)
         if known is not None:
             self._counts[row] = known + count

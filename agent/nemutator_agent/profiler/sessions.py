@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
@@ -36,7 +36,7 @@ from nemutator_agent.profiler.ports import (
     Targets,
 )
 from nemutator_agent.profiler.printable_text import printable
-from nemutator_agent.profiler.raw import NANOSECONDS, RawProfile, Task
+from nemutator_agent.profiler.raw import NANOSECONDS, RawProfile, Task, Thread
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.remarks import off_cpu_remarks, remarks
 
@@ -213,7 +213,8 @@ class ProfileSessions:
         texts, notes = await self._code(resolved.processes)
         is_off_cpu = request.measure == "off-cpu"
         sampler = self.off_cpu if is_off_cpu else self.sampler
-        sampling = await sampler.start(resolved.selection, hz=request.hz, texts=texts)
+        selection = replace(resolved.selection, threads=request.threads)
+        sampling = await sampler.start(selection, hz=request.hz, texts=texts)
         try:
             self._enter("sampling", request)
             started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
@@ -233,6 +234,7 @@ class ProfileSessions:
             lost=samples.lost,
             cpu_seconds=cpu_seconds,
             labels=labels,
+            thread_names=await self._thread_names(samples),
         )
         if is_off_cpu:
             said = off_cpu_remarks(raw, truncated=samples.truncated, untimed=samples.untimed)
@@ -323,6 +325,10 @@ class ProfileSessions:
                         text = await self.symboliser.keep(program)
                         await sampling.add_text(program.task[0], text or NO_TEXT)
         return labels
+
+    async def _thread_names(self, samples: Samples) -> Mapping[Thread, str]:
+        threads = {(row.tgid, row.thread) for row in samples.rows if row.thread}
+        return await self.targets.thread_names(threads) if threads else {}
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         pprof, notes = await self.symboliser.symbolise(raw)

@@ -21,6 +21,8 @@ class TargetSelection:
     """A process id, or a control group's: the inode number of its directory."""
     controller: str = ""
     """The controller whose hierarchy a `v1_group` is in."""
+    threads: bool = False
+    """Whether the threads of a process are told apart."""
 
 
 @dataclass(frozen=True, slots=True)

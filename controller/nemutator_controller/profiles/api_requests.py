@@ -50,6 +50,7 @@ class ProfileQuestion(msgspec.Struct, frozen=True):
     seconds: float = DEFAULT_S
     hz: int = DEFAULT_HZ
     measure: ProfileMeasure = "cpu"
+    threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,10 @@ def decode(body: bytes) -> ProfileQuestion:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         example = '{"target": {"kind": "pid", "value": "123"}, "seconds": 30, "hz": 99}'
         raise InvalidProfileRequestError(str(error)[:200], f"send {example}") from error
+    if asked.threads and asked.measure != "cpu":
+        raise InvalidProfileRequestError(
+            f"threads: there are none of a profile of {asked.measure}", "leave it out"
+        )
     if asked.measure == "heap":
         # It is read once: nothing is sampled, for no time.
         return msgspec.structs.replace(asked, seconds=0.0, hz=0)

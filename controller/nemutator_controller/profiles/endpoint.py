@@ -87,7 +87,9 @@ class ProfilesApi:
     async def _ask(self, request: web.Request) -> web.Response:
         if request.content_length is not None and request.content_length > LARGEST_QUESTION:
             return refusal(
-                413, "the question is too long", "send target, measure, seconds and hz only"
+                413,
+                "the question is too long",
+                "send target, measure, seconds, hz and threads only",
             )
         try:
             asked = decode(await request.read())
@@ -103,6 +105,7 @@ class ProfilesApi:
                 measure=asked.measure,
                 seconds=asked.seconds,
                 hz=asked.hz,
+                threads=asked.threads,
                 asked_at=self.process.clock.now(),
             )
             await self.queue.ask(profile)

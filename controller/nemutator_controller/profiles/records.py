@@ -103,6 +103,8 @@ class ProfileRecord:
     seconds: float
     """0 for a heap, as *hz* is."""
     hz: int
+    threads: bool = False
+    """Whether they are told apart."""
     asked_by: Literal["api", "annotation"] = "api"
     asked_at: float
     state: State = "asked"
@@ -130,7 +132,12 @@ class ProfileRecord:
     @property
     def request(self) -> ProfileRequest:
         return ProfileRequest(
-            id=self.id, target=self.target, seconds=self.seconds, hz=self.hz, measure=self.measure
+            id=self.id,
+            target=self.target,
+            seconds=self.seconds,
+            hz=self.hz,
+            measure=self.measure,
+            threads=self.threads,
         )
 
     def left_s(self, now: float) -> float | None:

@@ -54,6 +54,11 @@ def main(argv: Sequence[str]) -> int:
         action="store_true",
         help="where threads are blocked in the kernel, and for how long, instead of their CPU time",
     )
+    what_of.add_argument(
+        "--threads",
+        action="store_true",
+        help="tell the threads of a process apart: pprof has labels of each (thread, thread_name)",
+    )
     parser.add_argument("--node", help="which machine, when several report")
     parser.add_argument(
         "--seconds",
@@ -99,6 +104,9 @@ def _made(api: Api, given: argparse.Namespace) -> ShownProfile:
         question |= {"measure": "off-cpu", "seconds": seconds(given.seconds)}
     else:
         question |= {"seconds": seconds(given.seconds), "hz": given.hz}
+        if given.threads:
+            # Left out otherwise: an older brain does not know it.
+            question["threads"] = True
     profile = decode(api.post(PATH, question))
     begun, last = time.monotonic(), ""
     while profile.is_open:

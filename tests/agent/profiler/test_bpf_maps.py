@@ -56,6 +56,12 @@ def test_counters_are_summed_over_cpus(cpus: list[tuple[int, ...]]) -> None:
     assert sum_counters(per_cpu) == tuple(map(sum, zip(*cpus, strict=True)))
 
 
+def test_the_thread_stands_above_the_owner_of_the_stack() -> None:
+    key = ROW.pack(7, 3 | 4194303 << 8, 1, 0, 0, 0, 0, 0)
+    ((found, _),) = with_stacks([(key, COUNT.pack(1))], {1: (5,)})
+    assert (found.owner, found.thread) == ("borrowed", 4194303)
+
+
 def test_rows_get_their_stacks_and_words() -> None:
     key = ROW.pack(7, 3, 1, 2, 0x40, 0x41, 0x7FFC, 4)
     samples = together(

@@ -51,3 +51,12 @@ def test_equal_addresses_are_one_number_in_memory() -> None:
     sums.add(row(8, (large + 2, int(str(large)))), 1)
     first, second = sums.rows()
     assert first.user[1] is second.user[1]
+
+
+def test_threads_are_one_before_samples_are_lost() -> None:
+    sums = RowSums(most_rows=4)
+    for thread in range(1, 100):
+        sums.add(RawRow(7, (1, 2), (), (0, 0), 0, thread=thread), 1)
+    sums.add(RawRow(7, (1, 2), (), (0, 0), 0, thread=1), 1)
+    assert {row.thread: row.count for row in sums.rows()} == {1: 2, 2: 1, 0: 97}
+    assert (sums.recorded, sums.lost) == (100, 0)

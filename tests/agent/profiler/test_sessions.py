@@ -114,6 +114,17 @@ async def test_a_profile_is_announced_made_and_told() -> None:
     assert agent.meter.value(names.PROFILE_SAMPLES, result="recorded") == 500
 
 
+async def test_threads_are_told_apart_and_called_by_their_names_when_asked_for() -> None:
+    agent = Agent()
+    agent.sampler = MemorySampler({7: [replace(ROWS[0], thread=9), ROWS[1]]})
+    agent.sessions.sampler = agent.sampler
+    await agent.outcome(replace(REQUEST, threads=True), after_s=10)
+    ((selection, _, _),) = agent.sampler.started
+    assert selection == TargetSelection("process", 7, threads=True)
+    (raw,) = agent.symboliser.seen
+    assert raw.thread_names == {(7, 9): "worker 9"}
+
+
 async def test_each_phase_is_told_while_it_is_made() -> None:
     agent = Agent()
     async with agent.running():

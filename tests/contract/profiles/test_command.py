@@ -37,9 +37,10 @@ async def test_a_profile_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
         file = tmp_path / "x.pb.gz"
         async with asyncio.TaskGroup() as group:
             ran = group.create_task(
-                nemutator(brain, "profile", "pid:123", "--seconds", "1", "-o", file)
+                nemutator(brain, "profile", "pid:123", "--threads", "--seconds", "1", "-o", file)
             )
             [request] = await agent.requests(wait_s=20)
+            assert (request.measure, request.threads) == ("cpu", True)
             await agent.report(request, "running")
             await agent.report(request, "done")
         found = ran.result()
@@ -62,6 +63,7 @@ async def test_a_heap_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
             ran = group.create_task(nemutator(brain, "profile", "pid:123", "--heap", "-o", file))
             [request] = await agent.requests(wait_s=20)
             assert (request.measure, request.seconds, request.hz) == ("heap", 0.0, 0)
+            assert not request.threads
             heap = {"pprof": heap_content(), "recorded": 1, "seconds": 0.0, "hz": 0}
             await agent.report(request, "done", **heap)
         found = ran.result()

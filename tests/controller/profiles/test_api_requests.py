@@ -144,3 +144,11 @@ def test_time_off_the_cpu_has_seconds_and_no_rate() -> None:
     assert (asked.measure, asked.seconds, asked.hz) == ("off-cpu", 9.0, 0)
     with pytest.raises(InvalidProfileRequestError, match="seconds"):
         decode(json.dumps(body | {"seconds": 0.5}).encode())
+
+
+def test_threads_are_those_of_cpu_time() -> None:
+    body = {"target": {"kind": "pid", "value": "1"}, "threads": True}
+    assert decode(json.dumps(body).encode()).threads
+    for measure in ("heap", "off-cpu"):
+        with pytest.raises(InvalidProfileRequestError, match="threads: there are none"):
+            decode(json.dumps(body | {"measure": measure}).encode())

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_common.profiles.grade import Verdict
-from nemutator_common.profiles.model import Frame, FrameTable, Profile, Stack, merged
+from nemutator_common.profiles.model import (
+    Frame,
+    FrameTable,
+    LabelledStack,
+    Profile,
+    SampleLabels,
+    Stack,
+    merged,
+)
 from nemutator_common.profiles.sample_labels import labelled
 
 from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
@@ -101,6 +109,16 @@ def calls_of(places: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     return zip(places[1:], places, strict=False)
 
 
+def labels_of(raw: RawProfile, row: RawRow, *, threads: bool) -> SampleLabels:
+    """Of the process, and with *threads* of the thread, where that was told apart."""
+    found = raw.labels.get(row.tgid, ())
+    if not threads or not row.thread:
+        return found
+    found = (*found, ("thread", str(row.thread)))
+    name = raw.thread_names.get((row.tgid, row.thread))
+    return found if name is None else (*found, ("thread_name", name))
+
+
 def assembled(
     raw: RawProfile, names: AddressNames, *, notes: tuple[str, ...], labels: Mapping[str, str]
 ) -> Profile:
@@ -125,9 +143,25 @@ def assembled(
         return tuple(numbers)
 
     rows = [(row, names.stack(row)) for row in raw.rows]
-    named = [(stack(row, at), row.count, raw.labels.get(row.tgid, ())) for row, at in rows]
-    samples, without_labels = labelled(named)
-    stacks = merged((one, count) for one, count, _ in named)
+    numbers = [stack(row, at) for row, at in rows]
+
+    def with_labels(*, threads: bool) -> tuple[tuple[LabelledStack, ...], int]:
+        labels = (labels_of(raw, row, threads=threads) for row in raw.rows)
+        counts = (row.count for row in raw.rows)
+        return labelled(zip(numbers, counts, labels, strict=True))
+
+    samples, without_labels = with_labels(threads=True)
+    if any(row.thread for row in raw.rows):
+        together = sum(row.count for row in raw.rows if not row.thread)
+        if without_labels:
+            samples, without_labels = with_labels(threads=False)
+            together = sum(row.count for row in raw.rows)
+        if together:
+            notes = (
+                *notes,
+                f"threads of {together} samples are not told apart: there are too many",
+            )
+    stacks = merged((one, row.count) for one, row in zip(numbers, raw.rows, strict=True))
     if without_labels:
         notes = (*notes, f"{without_labels} samples have no labels: they are of too many processes")
     return Profile(

@@ -132,6 +132,30 @@ def test_samples_have_the_labels_of_their_processes() -> None:
     assert profile.notes == ("a",)
 
 
+def test_threads_are_told_apart_where_that_was_asked_for() -> None:
+    seven = (("pid", "7"),)
+    rows = [replace(row(1), tgid=7, thread=thread) for thread in (8, 9, 8)]
+    profile = assembled(
+        replace(raw(*rows), labels={7: seven}, thread_names={(7, 8): "worker"}),
+        AddressNames(), notes=(), labels={},
+    )  # fmt: skip
+    assert {labels: count for _, count, labels in profile.samples} == {
+        (*seven, ("thread", "8"), ("thread_name", "worker")): 2,
+        (*seven, ("thread", "9")): 1,
+    }
+    assert [count for _, count in profile.stacks] == [3]
+
+
+def test_too_many_threads_cost_no_label_of_their_process() -> None:
+    seven = (("pid", "7"),)
+    rows = [replace(row(1), tgid=7, thread=thread) for thread in range(1, MOST_LABELLED + 3)]
+    profile = assembled(replace(raw(*rows), labels={7: seven}), AddressNames(), notes=(), labels={})
+    assert [(count, labels) for _, count, labels in profile.samples] == [(len(rows), seven)]
+    assert profile.notes == (
+        f"threads of {len(rows)} samples are not told apart: there are too many",
+    )
+
+
 def test_more_labels_than_a_profile_has_room_for_are_told() -> None:
     rows = [replace(row(1), tgid=pid) for pid in range(MOST_LABELLED + 3)]
     labels = {one.tgid: (("pid", str(one.tgid)),) for one in rows}
