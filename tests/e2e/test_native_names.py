@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.app.workers import symbol_worker
+from nemutator_agent.inspection.confined_worker import ConfinedWorker
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
@@ -78,18 +79,23 @@ async def mapped(pid: int, path: Path) -> Mapping:
     return next(one for one in await ProcMaps().mappings(pid) if one.path == str(path))
 
 
-async def named(pid: int, addresses: list[int]) -> dict[int, tuple[Frame, ...]]:
+@contextmanager
+def symbolising() -> Iterator[tuple[WorkerSymboliser, ConfinedWorker]]:
     worker = symbol_worker()
     try:
-        symbols = WorkerSymboliser(ProcMaps(), worker, fake_process(meter=MemoryMeter()))
+        yield WorkerSymboliser(ProcMaps(), worker, fake_process(meter=MemoryMeter())), worker
+    finally:
+        worker.stop()
+
+
+async def named(pid: int, addresses: list[int]) -> dict[int, tuple[Frame, ...]]:
+    with symbolising() as (symbols, worker):
         wanted = TaskAddresses((pid, 0), dict.fromkeys(addresses, 1), set())
         before = time.process_time()
         frames, notes = await symbols.named(wanted)
         spent = worker.cpu_s + time.process_time() - before
         print(f"{len(addresses)} addresses, {spent:.2f} s of CPU time, {notes}")
         return frames
-    finally:
-        worker.stop()
 
 
 def listed(program: Path, *, demangle: bool) -> dict[str, int]:
@@ -112,6 +118,38 @@ async def test_functions_of_cpp_have_the_names_that_binutils_show(tmp_path: Path
     assert shown == set(functions)
     assert len(shown) > 50
     assert any("{lambda(" in name for name in shown)
+
+
+REPLACED = "int %s(void) { for (;;) pause(); }\nint main(void) { return %s(); }\n"
+
+
+async def test_a_program_that_is_replaced_while_it_runs_keeps_its_names(tmp_path: Path) -> None:
+    built: dict[str, tuple[Path, int]] = {}
+    for name in ("before", "later_"):
+        (tmp_path / name).mkdir()
+        source = "#include <unistd.h>\n" + REPLACED % (name, name)
+        program = compiled(tmp_path / name, "gcc", source, "-x", "c", "-no-pie", "-O0")
+        built[name] = program, listed(program, demangle=False)[name]
+    path = tmp_path / "shop"
+    built["before"][0].rename(path)
+    with symbolising() as (symbols, _), running(path) as older:
+        await mapped(older, path)
+
+        async def function(pid: int, address: int) -> str:
+            frames, _ = await symbols.named(TaskAddresses((pid, 0), {address: 1}, set()))
+            return frames[address][0].function
+
+        place = built["before"][1]
+        first = await function(older, place)
+        # As a package manager does it: another file, in one step, at the same path.
+        built["later_"][0].replace(path)
+        with running(path) as younger:
+            await mapped(younger, path)
+            both = [await function(pid, place) for pid in (older, younger, older)]
+        fresh = await named(older, [place])
+    assert built["later_"][1] == place, "else this shows nothing"
+    assert [first, *both] == ["before", "before", "later_", "before"]
+    assert fresh[place][0].function == "before"
 
 
 async def test_functions_of_the_vdso_have_names() -> None:
