@@ -113,7 +113,7 @@ class Listener:
                 return None
 
     def _post(self, post: PlainPost) -> PlainAnswer | None:
-        if post.path != "/echo":
+        if post.path != "/echo" or post.body.startswith(b"later"):
             return None
         self.answered_plainly += 1
         return PlainAnswer(b"POST " + post.body, "text/plain; charset=utf-8")

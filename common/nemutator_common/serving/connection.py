@@ -193,7 +193,8 @@ class Connection(web.RequestHandler):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        if self._plain is not None:
+        # aiohttp's parser goes on with what it has when it is given nothing.
+        if data and self._plain is not None:
             if self._plain.post_handler is not None:
                 data = self._posted(data, self._plain)
             if not data or self._answered(data, self._plain):

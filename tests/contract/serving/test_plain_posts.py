@@ -91,6 +91,18 @@ async def test_a_body_that_is_too_large_is_refused() -> None:
             assert (await one_answer(reader))[0] == 413
 
 
+async def test_a_large_one_that_is_not_answered_at_once_is_answered_in_the_end() -> None:
+    """The parser stops reading when it holds much, and goes on by itself."""
+    body = b"later" + b"x" * (600 << 10)
+    head = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+    async with listening(Listener(limits=replace(LIMITS, body_bytes=1 << 20))) as listener:
+        reader, writer = await listener.call(head + body)
+        async with closing(writer):
+            assert await one_answer(reader) == (200, b"POST " + body)
+            writer.write(POST)
+            assert await one_answer(reader) == (200, ANSWER)
+
+
 async def test_who_sends_slowly_hears_so() -> None:
     hasty = replace(LIMITS, head_s=HASTE_S, request_s=HASTE_S)
     async with listening(Listener(limits=hasty)) as listener:
