@@ -6,6 +6,7 @@ rest.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -32,6 +33,8 @@ class SchemaWords:
     rules: Mapping[str, tuple[tuple[str, str], ...]]
 
 
+NOTHING_MORE: Mapping[str, Schema] = MappingProxyType({})
+
 MUTATION_WORDS = SchemaWords(meanings=MEANINGS, bounds=BOUNDS, defaults=DEFAULTS, rules=RULES)
 
 
@@ -46,9 +49,16 @@ def definition() -> Schema:
 
 
 def definition_of(
-    kind: str, plural: str, spec: Schema, *, meaning: str, columns: Sequence[Schema] = ()
+    kind: str,
+    plural: str,
+    spec: Schema,
+    *,
+    meaning: str,
+    columns: Sequence[Schema] = (),
+    status: Mapping[str, Schema] = NOTHING_MORE,
 ) -> Schema:
-    """A cluster-wide resource with a mode and conditions; *columns* come before its age."""
+    """A cluster-wide resource with a mode and conditions; *columns* come before its age, and *status* is what its
+    status has beside conditions."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -77,14 +87,14 @@ def definition_of(
                         *columns,
                         column("Age", "date", ".metadata.creationTimestamp"),
                     ],
-                    "schema": {"openAPIV3Schema": _object(spec, meaning)},
+                    "schema": {"openAPIV3Schema": _object(spec, meaning, status)},
                 }
             ],
         },
     }
 
 
-def _object(spec: Schema, meaning: str) -> Schema:
+def _object(spec: Schema, meaning: str, status: Mapping[str, Schema]) -> Schema:
     condition = {
         "type": "object",
         "required": ["type", "status"],
@@ -115,7 +125,8 @@ def _object(spec: Schema, meaning: str) -> Schema:
                         "items": condition,
                         "x-kubernetes-list-type": "map",
                         "x-kubernetes-list-map-keys": ["type"],
-                    }
+                    },
+                    **status,
                 },
             },
         },

@@ -11,6 +11,13 @@ from nemutator_controller.policies.crds import (
 )
 from nemutator_controller.policies.schema_rules import Schema
 from nemutator_controller.updating.model import KIND, PLURAL, SizingSpec
+from nemutator_controller.updating.records import RESOURCES
+from nemutator_controller.updating.status_advice import (
+    LONGEST_NAME,
+    LONGEST_REASON,
+    MOST_CONTAINERS,
+    MOST_WORKLOADS,
+)
 
 _AMOUNT: Schema = {"pattern": QUANTITY.pattern, "maxLength": min(quantities.LONGEST, 64)}
 
@@ -51,6 +58,57 @@ _POSITIVE = tuple(
     for field in ("min", "max")
 )
 
+_NAME_TEXT: Schema = {"type": "string", "maxLength": LONGEST_NAME}
+_TEXT_AMOUNTS: Schema = {
+    "type": "object",
+    "properties": {name: {"type": "string", "maxLength": 64} for name in RESOURCES},
+}
+_ADVISED_CONTAINER: Schema = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": _NAME_TEXT,
+        "firm": {"type": "boolean", "description": "Whether there is data enough to change a pod."},
+        "requested": {**_TEXT_AMOUNTS, "description": "What a pod of it requests now."},
+        "target": {**_TEXT_AMOUNTS, "description": "What is advised."},
+        "lowerBound": {**_TEXT_AMOUNTS, "description": "What requests less is too small."},
+        "upperBound": {**_TEXT_AMOUNTS, "description": "What requests more is too large."},
+        "reason": {
+            "type": "string",
+            "maxLength": LONGEST_REASON,
+            "description": "Why there is none, or why it is not firm.",
+        },
+    },
+}
+_STATUS: dict[str, Schema] = {
+    "workloads": {
+        "type": "array",
+        "maxItems": MOST_WORKLOADS,
+        "description": "What is advised for workloads whose pods follow this policy.",
+        "x-kubernetes-list-type": "atomic",
+        "items": {
+            "type": "object",
+            "required": ["namespace", "kind", "name"],
+            "properties": {
+                "namespace": _NAME_TEXT,
+                "kind": _NAME_TEXT,
+                "name": _NAME_TEXT,
+                "containers": {
+                    "type": "array",
+                    "maxItems": MOST_CONTAINERS,
+                    "x-kubernetes-list-type": "atomic",
+                    "items": _ADVISED_CONTAINER,
+                },
+            },
+        },
+    },
+    "workloadsLeftOff": {
+        "type": "integer",
+        "format": "int32",
+        "description": "How many there are beyond these: see `nemutator advise`.",
+    },
+}
+
 WORDS = SchemaWords(
     meanings={
         **{k: v for k, v in MUTATION_WORDS.meanings.items() if k.startswith(_LABELS)},
@@ -88,4 +146,5 @@ def sizing_definition() -> Schema:
         columns=[
             column("Given", "string", '.status.conditions[?(@.type=="Given")].message'),
         ],
+        status=_STATUS,
     )

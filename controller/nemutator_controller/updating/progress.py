@@ -5,14 +5,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_controller.updating.decisions import changed_fields
+from nemutator_controller.updating.objects import AdvisedWorkload
 from nemutator_controller.updating.records import (
+    ContainerAdvice,
     LeaveAlone,
     MoveElsewhere,
     ResizeInPlace,
     SizedPod,
+    SizedWorkload,
     SizingDecision,
     WaitFirst,
 )
+from nemutator_controller.updating.status_advice import MOST_WORKLOADS, advised_workload
 
 MOST_SHOWN = 1_000
 """Pods of one policy that are shown; all are counted."""
@@ -38,6 +42,17 @@ class PolicyProgress:
     mode: str
     counts: Counter[str] = field(default_factory=Counter)
     pods: list[PodSizing] = field(default_factory=list)
+    workloads: dict[SizedWorkload, AdvisedWorkload] = field(default_factory=dict)
+    """What is advised for some of them."""
+    workloads_left_off: set[SizedWorkload] = field(default_factory=set)
+
+    def advise(self, pod: SizedPod, advice: Mapping[str, ContainerAdvice]) -> None:
+        if pod.workload in self.workloads:
+            return
+        if len(self.workloads) < MOST_WORKLOADS:
+            self.workloads[pod.workload] = advised_workload(pod, advice)
+        else:
+            self.workloads_left_off.add(pod.workload)
 
     def note(self, pod: SizedPod, state: str, why: str) -> None:
         self.counts[state] += 1

@@ -180,6 +180,7 @@ class RunningResizes:
             if policy is None:
                 continue
             self._tell_state(pod)
+            progress[policy.name].advise(pod, self._advice.get(pod.workload, {}))
             situation = self._situation(pod, running[pod.workload])
             if situation is None:
                 progress[policy.name].note(pod, "waits", "autoscalers and nodes are not known yet")

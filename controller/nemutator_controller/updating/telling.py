@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 from nemutator_common import names
@@ -14,15 +14,21 @@ from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.policies.conditions import NO_FORCES, Forces
 from nemutator_controller.updating.conditions import due_conditions
-from nemutator_controller.updating.objects import SIZING_POLICIES, SizingPolicyObject
+from nemutator_controller.updating.objects import (
+    SIZING_POLICIES,
+    SizingPolicyObject,
+    SizingStatus,
+)
 from nemutator_controller.updating.progress import PolicyProgress
 
 log = logging.getLogger(__name__)
 
 CHECK_S = 15.0
+ADVISED_S = 300.0
+"""Advice moves a little all the time: its part of a status is not written more often than this."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SizingStatuses:
     informer: Informer[SizingPolicyObject]
     writer: Writer
@@ -30,6 +36,8 @@ class SizingStatuses:
     faulty: Callable[[], Mapping[str, str]]
     process: Process
     forces: Callable[[], Forces] = lambda: NO_FORCES
+    _advised: dict[str, tuple[float, SizingStatus]] = field(default_factory=dict, init=False)
+    """By name, what was written last and when."""
 
     async def run(self) -> None:
         while True:
@@ -39,30 +47,62 @@ class SizingStatuses:
     async def write(self) -> None:
         """Write what is out of date."""
         try:
-            policies = self.informer.snapshot().objects.values()
+            policies = list(self.informer.snapshot().objects.values())
         except NotSyncedError:
             return
-        now = self.process.clock.now()
-        due = due_conditions(
-            policies, self.progress(), self.faulty(), now=now, forces=self.forces()
-        )
-        for policy, conditions in due:
+        now, progress = self.process.clock.now(), self.progress()
+        due = due_conditions(policies, progress, self.faulty(), now=now, forces=self.forces())
+        there = {policy.metadata.name for policy in policies}
+        self._advised = {name: told for name, told in self._advised.items() if name in there}
+        conditions = {policy.metadata.name: found for policy, found in due}
+        for policy in policies:
             name = policy.metadata.name
-            try:
-                await self.writer.apply(
-                    SIZING_POLICIES,
-                    "",
-                    name,
-                    {"status": {"conditions": [msgspec.to_builtins(each) for each in conditions]}},
-                    only_if=OnlyIf(uid=policy.metadata.uid),
-                    subresource="status",
-                    force=True,
-                )
-            except (NotFoundError, ConflictError):
-                # It is gone, or another one has its name: the watch will show it.
+            advised = self._with_advice(policy, progress.get(name))
+            if name not in conditions and advised == policy.status:
                 continue
-            except (KubeError, OverBudgetError) as error:
-                self.process.meter.count(names.SIZING_STATUSES, result="failed")
-                log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
-            else:
-                self.process.meter.count(names.SIZING_STATUSES, result="written")
+            await self._write(
+                policy,
+                msgspec.structs.replace(
+                    advised, conditions=conditions.get(name, policy.status.conditions)
+                ),
+            )
+
+    def _with_advice(self, policy: SizingPolicyObject, done: PolicyProgress | None) -> SizingStatus:
+        """Its status with the advice of now, or with that which it has, where this is due later."""
+        moment, name = self.process.clock.monotonic(), policy.metadata.name
+        last = self._advised.get(name)
+        if last is not None and moment - last[0] < ADVISED_S:
+            # The watch may not have shown it yet.
+            return msgspec.structs.replace(last[1], conditions=policy.status.conditions)
+        if done is None:
+            return policy.status
+        found = SizingStatus(
+            conditions=policy.status.conditions,
+            workloads=tuple(done.workloads[key] for key in sorted(done.workloads)),
+            workloads_left_off=len(done.workloads_left_off),
+        )
+        if found != policy.status:
+            self._advised[name] = moment, found
+        return found
+
+    async def _write(self, policy: SizingPolicyObject, status: SizingStatus) -> None:
+        name = policy.metadata.name
+        try:
+            await self.writer.apply(
+                SIZING_POLICIES,
+                "",
+                name,
+                {"status": msgspec.to_builtins(status)},
+                only_if=OnlyIf(uid=policy.metadata.uid),
+                subresource="status",
+                force=True,
+            )
+        except (NotFoundError, ConflictError):
+            # It is gone, or another one has its name: the watch will show it.
+            self._advised.pop(name, None)
+        except (KubeError, OverBudgetError) as error:
+            self._advised.pop(name, None)
+            self.process.meter.count(names.SIZING_STATUSES, result="failed")
+            log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
+        else:
+            self.process.meter.count(names.SIZING_STATUSES, result="written")

@@ -22,6 +22,8 @@ from tests.fakes.forwarding import ForwardingCluster, forwarding
 from tests.fakes.kube import kinds
 from tests.fakes.process import fake_process
 from tests.fakes.prometheus import FakePrometheus
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.node.node import Node
 
 NAME = "prometheus-operated"
 PORT = 9090
@@ -65,15 +67,24 @@ def endpoints(namespace: str, host: str, port: int) -> dict[str, Any]:
 
 
 @pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.e2e)])
-async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
-    there = FakePrometheus()
+def parts(request: pytest.FixtureRequest) -> tuple[Cluster, Node, str] | None:
+    """Of the testbed, which start without an event loop; None: the fakes."""
     if request.param == "fake":
-        async with there.serving(), forwarding(ForwardingCluster()) as cluster:
-            await recorded(there.url, CORNER)
-            cluster.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), there.url
-            yield Place(cluster.kubeconfig(tmp_path), there, "monitoring")
-        return
+        return None
     cluster, node, namespace = map(request.getfixturevalue, ("cluster", "node", "namespace"))
+    return cluster, node, namespace
+
+
+@pytest.fixture
+async def place(parts: tuple[Cluster, Node, str] | None, tmp_path: Path) -> AsyncIterator[Place]:
+    there = FakePrometheus()
+    if parts is None:
+        async with there.serving(), forwarding(ForwardingCluster()) as fake:
+            await recorded(there.url, CORNER)
+            fake.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), there.url
+            yield Place(fake.kubeconfig(tmp_path), there, "monitoring")
+        return
+    cluster, node, namespace = parts
     # An API server passes nothing on to a loopback address.
     host = str(node.network.address)
     async with there.serving(host):

@@ -11,12 +11,13 @@ from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.updating.objects import SIZING_POLICIES
 from nemutator_controller.updating.progress import PolicyProgress
-from nemutator_controller.updating.telling import SizingStatuses
+from nemutator_controller.updating.telling import ADVISED_S, SizingStatuses
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
+from tests.fakes.sized_pods import firm, pod_document, pod_of
 
 NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
 
@@ -24,6 +25,50 @@ NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
 def listed(*items: dict[str, Any]) -> bytes:
     head = {"kind": "List", "metadata": {"resourceVersion": "9"}}
     return msgspec.json.encode(head | {"items": items})
+
+
+class Telling:
+    """Statuses of one policy, of which pods follow."""
+
+    def __init__(self, *answers: Said) -> None:
+        item = {"metadata": {"name": "p", "uid": "u", "generation": 2}, "spec": {}}
+        self.reads = ScriptedTransport(NO_WATCH_LIST, listed(item))
+        self.writes, self.clock = ScriptedTransport(*answers), ManualClock()
+        self.informer = Informer(
+            SIZING_POLICIES, transport=self.reads, process=fake_process(clock=EagerClock())
+        )
+        self.progress = PolicyProgress(mode="InPlace")
+        self.made = SizingStatuses(
+            self.informer,
+            Writer(self.writes, WriteBudget(EagerClock()), EagerClock()),
+            lambda: {"p": self.progress},
+            dict,
+            fake_process(clock=self.clock),
+        )
+
+    def written(self) -> list[list[dict[str, Any]]]:
+        return [msgspec.json.decode(call.body)["status"]["workloads"] for call in self.writes.calls]
+
+
+async def test_advice_is_written_with_the_conditions_and_no_more_often_than_every_few_minutes() -> (
+    None
+):
+    one = Telling(b"{}", b"{}", b"{}")
+    one.progress.advise(pod_of(pod_document()), {"app": firm(cpu="150m")})
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(one.informer.run())
+        await one.reads.over.wait()
+        for _ in range(2):
+            # The watch shows nothing of what was written, so conditions are due each time.
+            await one.made.write()
+        await one.clock.advance(ADVISED_S)
+        one.progress = PolicyProgress(mode="InPlace")
+        await one.made.write()
+        task.cancel()
+    first, soon, later = one.written()
+    [workload] = first
+    assert (workload["name"], workload["containers"][0]["target"]) == ("web", {"cpu": "150m"})
+    assert (soon, later) == (first, [])
 
 
 async def told(answer: Said) -> tuple[MemoryMeter, list[dict[str, Any]]]:

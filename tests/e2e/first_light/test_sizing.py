@@ -193,6 +193,13 @@ def test_a_pod_is_resized_in_place_from_its_own_usage_and_taken_back(
     )
     assert requests() == ASKED
     print(cluster.kubectl("get", "sizingpolicies"))
+    print(cluster.kubectl("get", "sizingpolicy", "web", "--output=yaml"))
+    # As of a moment ago.
+    [workload] = cluster.get("sizingpolicy", "web")["status"]["workloads"]
+    assert (workload["namespace"], workload["name"]) == (NAMESPACE, "web")
+    [container] = workload["containers"]
+    assert container["name"] == "app"
+    assert container["target"].keys() | container["requested"].keys() >= {"cpu", "memory"}
     cluster.kubectl("delete", "sizingpolicy", "web")
 
 

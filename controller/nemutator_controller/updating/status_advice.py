@@ -1,0 +1,63 @@
+"""The advice on a policy's workloads that its status shows, bounded in number and in size: pure."""
+
+from collections.abc import Mapping
+
+from nemutator_controller.kube.quantities import Quantity
+from nemutator_controller.updating.objects import (
+    AdvisedAmounts,
+    AdvisedContainer,
+    AdvisedWorkload,
+)
+from nemutator_controller.updating.records import (
+    AmountAdvice,
+    ContainerAdvice,
+    ResourceName,
+    SizedContainer,
+    SizedPod,
+)
+
+MOST_WORKLOADS = 100
+"""Of one policy. All of them stand in /api/v1/advice: an object in etcd is no place for thousands."""
+MOST_CONTAINERS = 20
+LONGEST_REASON = 200
+LONGEST_NAME = 253
+
+
+def advised_workload(pod: SizedPod, advice: Mapping[str, ContainerAdvice]) -> AdvisedWorkload:
+    """Of what makes *pod*, whose requests stand for those of all its pods."""
+    namespace, kind, name = pod.workload
+    return AdvisedWorkload(
+        namespace=namespace[:LONGEST_NAME],
+        kind=kind[:LONGEST_NAME],
+        name=name[:LONGEST_NAME],
+        containers=tuple(
+            _container(each, advice.get(each.name)) for each in pod.containers[:MOST_CONTAINERS]
+        ),
+    )
+
+
+def _container(container: SizedContainer, known: ContainerAdvice | None) -> AdvisedContainer:
+    requested, called = _texts(container.requests), container.name[:LONGEST_NAME]
+    if known is None:
+        return AdvisedContainer(called, requested=requested, reason="no advice yet")
+    amounts = known.amounts
+    return AdvisedContainer(
+        called,
+        is_firm=known.is_firm,
+        requested=requested,
+        target=_texts({name: each.target for name, each in amounts.items()}),
+        lower_bound=_texts(_bounds(amounts, "lower")),
+        upper_bound=_texts(_bounds(amounts, "upper")),
+        # It says how much was seen, which changes all the time, once it is firm.
+        reason="" if known.is_firm and amounts else known.reason[:LONGEST_REASON],
+    )
+
+
+def _bounds(amounts: Mapping[ResourceName, AmountAdvice], side: str) -> dict[str, Quantity]:
+    found = {name: getattr(each, side) for name, each in amounts.items()}
+    return {name: amount for name, amount in found.items() if amount is not None}
+
+
+def _texts(amounts: Mapping[str, Quantity]) -> AdvisedAmounts:
+    found = {name: str(amount) for name, amount in amounts.items()}
+    return AdvisedAmounts(cpu=found.get("cpu", ""), memory=found.get("memory", ""))
