@@ -63,7 +63,7 @@ _TEXT_AMOUNTS: Schema = {
     "type": "object",
     "properties": {name: {"type": "string", "maxLength": 64} for name in RESOURCES},
 }
-_ADVISED_CONTAINER: Schema = {
+_RECOMMENDED: Schema = {
     "type": "object",
     "required": ["name"],
     "properties": {
@@ -97,7 +97,7 @@ _STATUS: dict[str, Schema] = {
                     "type": "array",
                     "maxItems": MOST_CONTAINERS,
                     "x-kubernetes-list-type": "atomic",
-                    "items": _ADVISED_CONTAINER,
+                    "items": _RECOMMENDED,
                 },
             },
         },

@@ -10,33 +10,33 @@ from nemutator_controller.policies.objects import PolicyCondition
 from nemutator_controller.updating.model import GROUP, KIND, PLURAL, VERSION
 
 
-class AdvisedAmounts(Shape, frozen=True, gc=False, omit_defaults=True):
+class RecommendedTexts(Shape, frozen=True, gc=False, omit_defaults=True):
     """Quantities as text; empty: there is none."""
 
     cpu: str = ""
     memory: str = ""
 
 
-class AdvisedContainer(Shape, frozen=True, gc=False, omit_defaults=True):
+class RecommendedForContainer(Shape, frozen=True, gc=False, omit_defaults=True):
     name: str
     is_firm: bool = msgspec.field(default=False, name="firm")
-    requested: AdvisedAmounts = AdvisedAmounts()
-    target: AdvisedAmounts = AdvisedAmounts()
-    lower_bound: AdvisedAmounts = AdvisedAmounts()
-    upper_bound: AdvisedAmounts = AdvisedAmounts()
+    requested: RecommendedTexts = RecommendedTexts()
+    target: RecommendedTexts = RecommendedTexts()
+    lower_bound: RecommendedTexts = RecommendedTexts()
+    upper_bound: RecommendedTexts = RecommendedTexts()
     reason: str = ""
 
 
-class AdvisedWorkload(Shape, frozen=True, gc=False, omit_defaults=True):
+class RecommendedForWorkload(Shape, frozen=True, gc=False, omit_defaults=True):
     namespace: str
     kind: str
     name: str
-    containers: tuple[AdvisedContainer, ...] = ()
+    containers: tuple[RecommendedForContainer, ...] = ()
 
 
 class SizingStatus(Shape, frozen=True, gc=False):
     conditions: tuple[PolicyCondition, ...] = ()
-    workloads: tuple[AdvisedWorkload, ...] = ()
+    workloads: tuple[RecommendedForWorkload, ...] = ()
     workloads_left_off: int = 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_controller.updating.decisions import changed_fields
-from nemutator_controller.updating.objects import AdvisedWorkload
+from nemutator_controller.updating.objects import RecommendedForWorkload
 from nemutator_controller.updating.records import (
     ContainerAdvice,
     LeaveAlone,
@@ -16,7 +16,7 @@ from nemutator_controller.updating.records import (
     SizingDecision,
     WaitFirst,
 )
-from nemutator_controller.updating.status_advice import MOST_WORKLOADS, advised_workload
+from nemutator_controller.updating.status_advice import MOST_WORKLOADS, recommended_for
 
 MOST_SHOWN = 1_000
 """Pods of one policy that are shown; all are counted."""
@@ -42,7 +42,7 @@ class PolicyProgress:
     mode: str
     counts: Counter[str] = field(default_factory=Counter)
     pods: list[PodSizing] = field(default_factory=list)
-    workloads: dict[SizedWorkload, AdvisedWorkload] = field(default_factory=dict)
+    workloads: dict[SizedWorkload, RecommendedForWorkload] = field(default_factory=dict)
     """What is advised for some of them."""
     workloads_left_off: set[SizedWorkload] = field(default_factory=set)
 
@@ -50,7 +50,7 @@ class PolicyProgress:
         if pod.workload in self.workloads:
             return
         if len(self.workloads) < MOST_WORKLOADS:
-            self.workloads[pod.workload] = advised_workload(pod, advice)
+            self.workloads[pod.workload] = recommended_for(pod, advice)
         else:
             self.workloads_left_off.add(pod.workload)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.updating.objects import (
-    AdvisedAmounts,
-    AdvisedContainer,
-    AdvisedWorkload,
+    RecommendedForContainer,
+    RecommendedForWorkload,
+    RecommendedTexts,
 )
 from nemutator_controller.updating.records import (
     AmountAdvice,
@@ -23,10 +23,10 @@ LONGEST_REASON = 200
 LONGEST_NAME = 253
 
 
-def advised_workload(pod: SizedPod, advice: Mapping[str, ContainerAdvice]) -> AdvisedWorkload:
+def recommended_for(pod: SizedPod, advice: Mapping[str, ContainerAdvice]) -> RecommendedForWorkload:
     """Of what makes *pod*, whose requests stand for those of all its pods."""
     namespace, kind, name = pod.workload
-    return AdvisedWorkload(
+    return RecommendedForWorkload(
         namespace=namespace[:LONGEST_NAME],
         kind=kind[:LONGEST_NAME],
         name=name[:LONGEST_NAME],
@@ -36,12 +36,12 @@ def advised_workload(pod: SizedPod, advice: Mapping[str, ContainerAdvice]) -> Ad
     )
 
 
-def _container(container: SizedContainer, known: ContainerAdvice | None) -> AdvisedContainer:
+def _container(container: SizedContainer, known: ContainerAdvice | None) -> RecommendedForContainer:
     requested, called = _texts(container.requests), container.name[:LONGEST_NAME]
     if known is None:
-        return AdvisedContainer(called, requested=requested, reason="no advice yet")
+        return RecommendedForContainer(called, requested=requested, reason="no advice yet")
     amounts = known.amounts
-    return AdvisedContainer(
+    return RecommendedForContainer(
         called,
         is_firm=known.is_firm,
         requested=requested,
@@ -58,6 +58,6 @@ def _bounds(amounts: Mapping[ResourceName, AmountAdvice], side: str) -> dict[str
     return {name: amount for name, amount in found.items() if amount is not None}
 
 
-def _texts(amounts: Mapping[str, Quantity]) -> AdvisedAmounts:
+def _texts(amounts: Mapping[str, Quantity]) -> RecommendedTexts:
     found = {name: str(amount) for name, amount in amounts.items()}
-    return AdvisedAmounts(cpu=found.get("cpu", ""), memory=found.get("memory", ""))
+    return RecommendedTexts(cpu=found.get("cpu", ""), memory=found.get("memory", ""))

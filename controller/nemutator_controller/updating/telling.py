@@ -24,7 +24,7 @@ from nemutator_controller.updating.progress import PolicyProgress
 log = logging.getLogger(__name__)
 
 CHECK_S = 15.0
-ADVISED_S = 300.0
+RECOMMENDED_EVERY_S = 300.0
 """Advice moves a little all the time: its part of a status is not written more often than this."""
 
 
@@ -36,7 +36,7 @@ class SizingStatuses:
     faulty: Callable[[], Mapping[str, str]]
     process: Process
     forces: Callable[[], Forces] = lambda: NO_FORCES
-    _advised: dict[str, tuple[float, SizingStatus]] = field(default_factory=dict, init=False)
+    _recommended: dict[str, tuple[float, SizingStatus]] = field(default_factory=dict, init=False)
     """By name, what was written last and when."""
 
     async def run(self) -> None:
@@ -53,25 +53,27 @@ class SizingStatuses:
         now, progress = self.process.clock.now(), self.progress()
         due = due_conditions(policies, progress, self.faulty(), now=now, forces=self.forces())
         there = {policy.metadata.name for policy in policies}
-        self._advised = {name: told for name, told in self._advised.items() if name in there}
+        self._recommended = {
+            name: told for name, told in self._recommended.items() if name in there
+        }
         conditions = {policy.metadata.name: found for policy, found in due}
         for policy in policies:
             name = policy.metadata.name
-            advised = self._with_advice(policy, progress.get(name))
-            if name not in conditions and advised == policy.status:
+            status = self._with_advice(policy, progress.get(name))
+            if name not in conditions and status == policy.status:
                 continue
             await self._write(
                 policy,
                 msgspec.structs.replace(
-                    advised, conditions=conditions.get(name, policy.status.conditions)
+                    status, conditions=conditions.get(name, policy.status.conditions)
                 ),
             )
 
     def _with_advice(self, policy: SizingPolicyObject, done: PolicyProgress | None) -> SizingStatus:
         """Its status with the advice of now, or with that which it has, where this is due later."""
         moment, name = self.process.clock.monotonic(), policy.metadata.name
-        last = self._advised.get(name)
-        if last is not None and moment - last[0] < ADVISED_S:
+        last = self._recommended.get(name)
+        if last is not None and moment - last[0] < RECOMMENDED_EVERY_S:
             # The watch may not have shown it yet.
             return msgspec.structs.replace(last[1], conditions=policy.status.conditions)
         if done is None:
@@ -82,7 +84,7 @@ class SizingStatuses:
             workloads_left_off=len(done.workloads_left_off),
         )
         if found != policy.status:
-            self._advised[name] = moment, found
+            self._recommended[name] = moment, found
         return found
 
     async def _write(self, policy: SizingPolicyObject, status: SizingStatus) -> None:
@@ -99,9 +101,9 @@ class SizingStatuses:
             )
         except (NotFoundError, ConflictError):
             # It is gone, or another one has its name: the watch will show it.
-            self._advised.pop(name, None)
+            self._recommended.pop(name, None)
         except (KubeError, OverBudgetError) as error:
-            self._advised.pop(name, None)
+            self._recommended.pop(name, None)
             self.process.meter.count(names.SIZING_STATUSES, result="failed")
             log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
         else:

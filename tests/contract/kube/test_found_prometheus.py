@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from tests.fakes.kube import kinds
 from tests.fakes.process import fake_process
 from tests.fakes.prometheus import FakePrometheus
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.parts.node.node import Node
 
 NAME = "prometheus-operated"
@@ -67,12 +68,14 @@ def endpoints(namespace: str, host: str, port: int) -> dict[str, Any]:
 
 
 @pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.e2e)])
-def parts(request: pytest.FixtureRequest) -> tuple[Cluster, Node, str] | None:
+def parts(request: pytest.FixtureRequest) -> Iterator[tuple[Cluster, Node, str] | None]:
     """Of the testbed, which start without an event loop; None: the fakes."""
     if request.param == "fake":
-        return None
-    cluster, node, namespace = map(request.getfixturevalue, ("cluster", "node", "namespace"))
-    return cluster, node, namespace
+        yield None
+        return
+    cluster, node = map(request.getfixturevalue, ("cluster", "node"))
+    with new_namespace(cluster) as name:
+        yield cluster, node, name
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.updating.crds import sizing_definition
-from nemutator_controller.updating.objects import AdvisedAmounts, AdvisedContainer
+from nemutator_controller.updating.objects import RecommendedForContainer, RecommendedTexts
 from nemutator_controller.updating.progress import PolicyProgress
 from nemutator_controller.updating.records import AmountAdvice, ContainerAdvice
 from nemutator_controller.updating.status_advice import (
     LONGEST_REASON,
     MOST_CONTAINERS,
     MOST_WORKLOADS,
-    advised_workload,
+    recommended_for,
 )
 
 from tests.fakes.sized_pods import firm, pod_document, pod_of
@@ -22,25 +22,25 @@ def test_a_container_has_what_it_requests_and_what_is_advised_with_its_bounds() 
     quantity = parse_quantity
     amount = AmountAdvice(target=quantity("150m"), lower=quantity("90m"), upper=quantity("1"))
     known = ContainerAdvice(is_firm=True, reason="900 points", last_at=1.0, amounts={"cpu": amount})
-    found = advised_workload(POD, {"app": known})
+    found = recommended_for(POD, {"app": known})
     assert (found.namespace, found.kind, found.name) == ("shop", "Deployment", "web")
     assert found.containers == (
-        AdvisedContainer(
+        RecommendedForContainer(
             "app",
             is_firm=True,
-            requested=AdvisedAmounts("100m", "100M"),
-            target=AdvisedAmounts("150m"),
-            lower_bound=AdvisedAmounts("90m"),
-            upper_bound=AdvisedAmounts("1"),
+            requested=RecommendedTexts("100m", "100M"),
+            target=RecommendedTexts("150m"),
+            lower_bound=RecommendedTexts("90m"),
+            upper_bound=RecommendedTexts("1"),
         ),
     )
 
 
 def test_why_there_is_none_is_said() -> None:
-    [one] = advised_workload(POD, {}).containers
+    [one] = recommended_for(POD, {}).containers
     assert (one.is_firm, one.reason) == (False, "no advice yet")
     young = ContainerAdvice(is_firm=False, reason="x" * 999, last_at=1.0, amounts={})
-    [one] = advised_workload(POD, {"app": young}).containers
+    [one] = recommended_for(POD, {"app": young}).containers
     assert one.reason == "x" * LONGEST_REASON
 
 
@@ -65,7 +65,7 @@ def test_what_is_written_keeps_within_the_definition(
     document = pod_document()
     document["spec"]["containers"] = [{"name": name} for name in names]
     known = ContainerAdvice(is_firm=is_firm, reason=reason, last_at=1.0, amounts={})
-    found = msgspec.to_builtins(advised_workload(pod_of(document), dict.fromkeys(names, known)))
+    found = msgspec.to_builtins(recommended_for(pod_of(document), dict.fromkeys(names, known)))
     [version] = sizing_definition()["spec"]["versions"]
     status = version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
     schema = status["workloads"]["items"]

@@ -11,7 +11,7 @@ from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.updating.objects import SIZING_POLICIES
 from nemutator_controller.updating.progress import PolicyProgress
-from nemutator_controller.updating.telling import ADVISED_S, SizingStatuses
+from nemutator_controller.updating.telling import RECOMMENDED_EVERY_S, SizingStatuses
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -61,7 +61,7 @@ async def test_advice_is_written_with_the_conditions_and_no_more_often_than_ever
         for _ in range(2):
             # The watch shows nothing of what was written, so conditions are due each time.
             await one.made.write()
-        await one.clock.advance(ADVISED_S)
+        await one.clock.advance(RECOMMENDED_EVERY_S)
         one.progress = PolicyProgress(mode="InPlace")
         await one.made.write()
         task.cancel()
