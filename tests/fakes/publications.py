@@ -27,6 +27,11 @@ class MemoryPublications:
         self._work()
         return self.kept.get(cluster, {}).get(name)
 
+    async def owner(self, claimed_by: str) -> str:
+        self._work()
+        claim = PublishedDocument(0.0, claimed_by.encode())
+        return self.kept.setdefault(self.cluster, {}).setdefault("owner", claim).packed.decode()
+
     def _work(self) -> None:
         if self.fails is not None:
             raise StoreUnavailableError(self.fails)

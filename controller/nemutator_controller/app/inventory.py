@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from nemutator_common.clocks import Clock
 
@@ -16,6 +17,7 @@ from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.ingest.report_pace import ReportPace
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.endpoint import InventoryApi, shown_nodes
+from nemutator_controller.inventory.fleet.claiming import TablesClaiming
 from nemutator_controller.inventory.fleet.endpoint import FleetApi
 from nemutator_controller.inventory.fleet.publishing import InventoryPublishing
 from nemutator_controller.inventory.fleet.sql import SqlPublications
@@ -23,6 +25,9 @@ from nemutator_controller.inventory.flows_endpoint import FlowsApi
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.inventory.model import ContainerName, UseLevels
 from nemutator_controller.inventory.taking import CountedCluster, CountedMachine
+from nemutator_controller.kube.calls import Selection
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import NAMESPACES
 from nemutator_controller.sizing.known_usage import KnownUsage
 from nemutator_controller.sizing.usages import Usages
 
@@ -74,11 +79,24 @@ def inventory_part(
         asyncio.to_thread,
         context.process,
     )
-    tasks = [Task(TaskPhase.WORK, "publish inventory", publishing.run, alone=True)]
-    return Part(
-        routes=[*api.routes(), *flows.routes(), *fleet.routes()],
-        tasks=tasks if context.settings.cluster_name else [],
-    )
+    tasks = []
+    if context.settings.cluster_name:
+        tasks.append(Task(TaskPhase.WORK, "publish inventory", publishing.run, alone=True))
+    if cluster is not None and context.settings.database:
+        claiming = TablesClaiming(
+            publications, partial(identity_of, cluster.reader), context.process
+        )
+        tasks.append(Task(TaskPhase.WATCH, "whose tables", claiming.run))
+    return Part(routes=[*api.routes(), *flows.routes(), *fleet.routes()], tasks=tasks)
+
+
+async def identity_of(reader: Reader) -> str:
+    """A cluster is known by its namespace `kube-system`, which lives as long as it does."""
+    selection = Selection(fields="metadata.name=kube-system")
+    async for page in reader.pages(NAMESPACES, selection):
+        for one in page.items:
+            return one.metadata.uid
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,13 @@ async def test_the_last_that_was_published_is_shown(store: Publications) -> None
     assert await store.find("east", "other") is None
 
 
+async def test_tables_are_of_the_cluster_that_has_claimed_them_first(store: Publications) -> None:
+    assert await store.owner("1c0e") == "1c0e"
+    assert await store.owner("77ab") == "1c0e"
+    await store.publish({SUMMARY: b"one"}, at=1.0)
+    assert await store.owner("77ab") == "1c0e"
+
+
 @pytest.mark.e2e
 async def test_clusters_on_one_postgresql_keep_apart_and_see_each_other(
     postgres: Postgres, tmp_path: Path

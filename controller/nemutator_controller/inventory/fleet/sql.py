@@ -8,9 +8,13 @@ from sqlalchemy import Connection, delete, insert, select, text
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.cluster_schemas import PREFIX, cluster_of, schema_of
 from nemutator_controller.database.schema import published
+from nemutator_controller.database.statements import insert_new
 from nemutator_controller.inventory.fleet.published import PublishedDocument
 
 MOST_CLUSTERS = 1_000
+
+OWNER = "owner"
+"""The document that says which cluster the tables are of."""
 
 # Of schemas that we may not read, or that an older version has made, there is nothing to show.
 _SCHEMAS = text(
@@ -57,6 +61,16 @@ class SqlPublications:
             return self._find(connection, cluster, name)
 
         return await self.database.read(job)
+
+    async def owner(self, claimed_by: str) -> str:
+        def job(connection: Connection) -> str:
+            # It stands here for as long as the tables do: the moment means nothing.
+            mine = {"name": OWNER, "at": 0.0, "packed": claimed_by.encode()}
+            insert_new(connection, published, [mine])
+            query = select(published.c.packed).where(published.c.name == OWNER)
+            return bytes(connection.execute(query).scalar_one()).decode(errors="replace")
+
+        return await self.database.write(job)
 
     def _clusters(self, connection: Connection) -> list[str]:
         if connection.dialect.name != "postgresql":
