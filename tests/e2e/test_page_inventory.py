@@ -19,7 +19,7 @@ from tests.fakes.console_inventory import (
     used,
     workload_item,
 )
-from tests.fakes.console_lists import advice
+from tests.fakes.console_lists import advice, mutation
 
 NODES, WORKLOADS, FLOWS = "/api/v1/nodes", "/api/v1/workloads", "/api/v1/flows"
 HISTORY = "/api/v1/workloads/shop/Deployment/api/history"
@@ -151,6 +151,43 @@ def test_a_workload_leads_to_its_history(page: Page, known: FakeBrain) -> None:
     )
 
 
+def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
+    page: Page, known: FakeBrain
+) -> None:
+    begun = float(known.documents[HISTORY]["from_at"])
+    then = {"at": begun + 150, "state": "reversed"}
+    early = {"at": begun - 9, "id": "early"}
+    preview = {"at": begun + 150, "id": "none", "mode": "preview"}
+    known.lists["/api/v1/mutations"] = [mutation(**then), mutation(**early), mutation(**preview)]
+    season = {"namespace": "shop", "kind": "Deployment", "name": "api", "season": "peak"}
+    always = [
+        {"season": "peak", "begin": "00:00", "end": "12:00"},
+        {"season": "pre-peak", "begin": "12:00", "end": "00:00"},
+    ]
+    known.documents["/api/v1/seasons"] = {
+        "calendar": {"zone": "Europe/Berlin", "compressed": False},
+        "items": [{**season, "spans": always}],
+    }
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    cpu = page.locator("#row-plots article").first
+    expect(cpu.locator("path.advised")).to_have_attribute("d", re.compile("^M"))
+    expect(cpu.locator(".caption").last).to_contain_text("advised are 0.260 cores")
+    expect(cpu.locator("path.busy")).to_have_attribute("d", "M0.0 0H600.0V140H0.0Z")
+    expect(cpu.locator("path.changed")).to_have_attribute("d", "M250.0 0V140")
+    expect(page.locator("#row-state")).to_contain_text("2 of 3 pods ready · 4 restarts")
+    expect(page.locator("#row-state")).to_contain_text("season: peak")
+    lines = page.locator("#row-changes-lines li")
+    expect(lines).to_have_count(1)
+    expect(lines).to_contain_text("Pod shop/api-0: 2 fields by teams, and taken back since")
+    slider = page.get_by_role("slider", name="moment of CPU")
+    slider.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(cpu.locator(".moment")).to_contain_text("; one change then")
+    assert complaints(page) == []
+
+
 def test_a_plot_is_read_by_keyboard(page: Page, known: FakeBrain) -> None:
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     slider = page.get_by_role("slider", name="moment of CPU")
@@ -170,7 +207,7 @@ def test_a_plot_is_read_by_keyboard(page: Page, known: FakeBrain) -> None:
 def test_spans_and_containers_are_places_of_their_own(page: Page, known: FakeBrain) -> None:
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     spans, containers = page.locator("#row-spans a"), page.locator("#row-containers a")
-    expect(spans).to_have_text(["1h", "6h", "1d", "1w", "3w"])
+    expect(spans).to_have_text(["1h", "6h", "1d", "1w", "3w", "4w"])
     expect(spans.nth(0)).to_have_attribute("aria-current", "true")
     expect(containers).to_have_text(["app", "proxy"])
     containers.nth(1).click()
@@ -227,11 +264,15 @@ def test_hostile_names_are_text(page: Page, known: FakeBrain) -> None:
         expect(shown(page, view)).to_have_count(1)
         expect(page.locator("#list-rows")).to_contain_text("\\u{202e}evil")
     known.lists[ROWS] = [row(EVIL, owner_kind=EVIL), row("b", owner_kind=EVIL)]
+    subject = {"kind": EVIL, "namespace": EVIL, "name": EVIL, "generate_name": ""}
+    at = float(history()["from_at"]) + 1
+    known.lists["/api/v1/mutations"] = [mutation(subject=subject, at=at)]
     evil = quote(EVIL, safe="!'()*")
     known.documents[f"/api/v1/workloads/{evil}/{evil}/..%2F..%2F%252e/history"] = history()
     shown(page, "workloads").get_by_role("link", name="history").click()
     expect(page.locator("#row-title")).to_contain_text("\\u{202e}evil")
     expect(page.locator("#row-containers a").first).to_contain_text("\\u{202e}evil")
+    expect(page.locator("#row-changes-lines")).to_contain_text("\\u{202e}evil")
     assert watch.complaints == []
     assert watch.origins <= {ORIGIN}
 
@@ -294,3 +335,6 @@ def test_clusters_show_what_each_has_and_all_together(page: Page, brain: FakeBra
     expect(rows.first).to_contain_text("40")
     expect(rows.last).to_contain_text("another version's")
     expect(page.locator("#list-about")).to_contain_text("6 nodes")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        assert complaints(page) == []

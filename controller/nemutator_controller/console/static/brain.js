@@ -64,6 +64,16 @@ export const adviceOf = (namespace) => get(`/api/v1/advice?${new URLSearchParams
 export const workloadOf = (namespace, name) =>
   get(`/api/v1/workloads?${new URLSearchParams({ namespace, fieldSelector: `name=${name}` })}`);
 
+const NAMED = 100;
+
+/** Changes of a workload and of its pods, not older than *backS*. */
+export const changesOf = ({ namespace, kind, name }, backS) => {
+  const since = Math.floor(Date.now() / 1000 - backS);
+  return get(`/api/v1/mutations?${new URLSearchParams({ namespace, workload: `${kind}/${name}`, since, limit: NAMED })}`);
+};
+
+export const seasonsOf = (namespace, name) => get(`/api/v1/seasons?${new URLSearchParams({ namespace, name })}`);
+
 export const get = (path) => ask(path, DEADLINE_MS, {});
 
 /** Ask for a change, with *question* as JSON if there is one. */

@@ -17,16 +17,17 @@ const FIGURES = {
 };
 
 /** How far back a person can look, in seconds, and how that is written in the page's address. */
-export const SPANS = { "1h": 3600, "6h": 21600, "1d": 86400, "1w": 604800, "3w": 1814400 };
+export const SPANS = { "1h": 3600, "6h": 21600, "1d": 86400, "1w": 604800, "3w": 1814400, "4w": 2419200 };
 
 /** The epoch was a Thursday; a usual week begins on Monday. */
 const hourOfWeek = (at) => (Math.floor(at / 3600) + 72) % 168;
 
-/** `250m`, `1` and `1048576` as Kubernetes writes them here; null for nothing. */
+const UNITS = { "": 1, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
+
+/** `250m`, `1`, `241M` and `1048576` as Kubernetes writes them; null for nothing. */
 export function amount(text) {
-  const [, digits, unit] = /^([0-9.]+)(m?)$/.exec(text ?? "") ?? [];
-  if (digits === undefined) return null;
-  return Number(digits) / (unit === "m" ? 1000 : 1);
+  const [, digits, unit] = /^([0-9.]+)(m|k|[MGT]i?|Ki)?$/.exec(text ?? "") ?? [];
+  return digits === undefined ? null : Number(digits) * UNITS[unit ?? ""];
 }
 
 const known = (values) => values.filter((value) => value != null);
@@ -44,14 +45,17 @@ function runs(values) {
   return found;
 }
 
-/** One plot for each figure of *document*; *demand* is what one pod requests, and its limit, by figure. */
-export function plots(document, demand = {}) {
+/**
+ * One plot for each figure of *document*; *demand* is what one pod requests, its limit, and what is advised, by figure.
+ * *marks* are the steps in which the workload was changed, and those in which it is busy by its season.
+ */
+export function plots(document, demand = {}, marks = {}) {
   return Object.keys(document.figures)
     .filter((name) => Object.hasOwn(FIGURES, name))
-    .map((name) => plot(name, document, demand[name] ?? {}));
+    .map((name) => plot(name, document, demand[name] ?? {}, marks));
 }
 
-function plot(name, document, { request = null, limit = null }) {
+function plot(name, document, { request = null, limit = null, advised = null }, { changed = [], busy = null }) {
   const [title, say] = FIGURES[name];
   const { from_at: from, step_s: step, steps, pods } = document;
   const nothing = Array(steps).fill(null);
@@ -65,8 +69,8 @@ function plot(name, document, { request = null, limit = null }) {
       ? nothing
       : nothing.map((_, index) => week[measure][hourOfWeek(from + (index + 0.5) * step)] ?? null);
   const [mean, low, high, one] = ["mean", "low", "high", "most"].map(of);
-  const [requested, limited, p25, p75] = [ofPods(request), ofPods(limit), usual("p25"), usual("p75")];
-  const drawn = Math.max(...[mean, high, one, requested, p75].map(most));
+  const [requested, limited, wanted, p25, p75] = [ofPods(request), ofPods(limit), ofPods(advised), usual("p25"), usual("p75")];
+  const drawn = Math.max(...[mean, high, one, requested, wanted, p75].map(most));
   // A limit far above all use would leave the use a line on the ground.
   const fits = most(limited) <= 4 * drawn;
   const top = Math.max(drawn, fits ? most(limited) : 0) || 1;
@@ -96,6 +100,7 @@ function plot(name, document, { request = null, limit = null }) {
     `from ${write(say, whole.low)} to ${write(say, whole.high)}`,
     `one pod at most ${write(say, whole.most)}`,
     request == null ? "" : `one pod requests ${say(request)}`,
+    advised == null ? "" : `advised are ${say(advised)}`,
     limit == null ? "" : `its limit is ${say(limit)}${fits ? "" : ", above this plot"}`,
   ];
   return {
@@ -104,20 +109,27 @@ function plot(name, document, { request = null, limit = null }) {
     top: say(top),
     words: words.filter(Boolean).join(" · "),
     paths: {
+      busy: runs((busy ?? []).map((one) => one || null))
+        .map(({ first, values }) => `M${x(first)} 0H${x(first + values.length)}V${HEIGHT}H${x(first)}Z`)
+        .join(""),
+      changed: [...new Set(changed)].map((index) => `M${x(index + 0.5)} 0V${HEIGHT}`).join(""),
       usual: between(p25, p75),
       range: between(low, high),
       mean: line(mean),
       most: line(one),
       request: line(requested),
+      advised: line(wanted),
       limit: fits ? line(limited) : "",
     },
     steps,
     /** What is known of one step, in words. */
     at: (index) => {
-      if (mean[index] == null) return "nothing is known of this moment";
+      const times = changed.filter((one) => one === index).length;
+      const also = times === 0 ? "" : `; ${times === 1 ? "one change" : `${times} changes`} then`;
+      if (mean[index] == null) return `nothing is known of this moment${also}`;
       const band = p25[index] == null ? "" : `, usually ${say(p25[index])} to ${say(p75[index])}`;
       const asked = requested[index] == null ? "" : ` of ${say(requested[index])} requested`;
-      return `${say(mean[index])}${asked}, one pod at most ${write(say, one[index])}${band}`;
+      return `${say(mean[index])}${asked}, one pod at most ${write(say, one[index])}${band}${also}`;
     },
   };
 }
@@ -130,12 +142,13 @@ export function demandOf(row, advice, workload, containers) {
     (one) => one.owner_kind === row.kind && one.owner === row.name && one.container === row.container,
   );
   const now = of?.requests_now ?? {};
+  const better = of?.requests ?? {};
   const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name);
   const pods = item?.replicas.pods ?? 0;
   const limit = (field) =>
     containers === 1 && pods > 0 && item.limits[field] ? item.limits[field] / pods : null;
   return {
-    cpu_cores: { request: amount(now.cpu), limit: limit("cpu_cores") },
-    memory_bytes: { request: amount(now.memory), limit: limit("memory_bytes") },
+    cpu_cores: { request: amount(now.cpu), limit: limit("cpu_cores"), advised: amount(better.cpu) },
+    memory_bytes: { request: amount(now.memory), limit: limit("memory_bytes"), advised: amount(better.memory) },
   };
 }

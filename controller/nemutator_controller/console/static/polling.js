@@ -120,13 +120,16 @@ async function rowHistory(row) {
   const wanted = containers.includes(row.container) ? row.container : containers[0];
   const known = { ...row, container: wanted };
   const path = brain.rowHistoryPath(known, SPANS[row.back]);
-  const [document, advice, workload] = await Promise.all([
+  const [document, advice, workload, mutations, seasons] = await Promise.all([
     brain.rowHistory(path),
     allowedOnly(brain.adviceOf(row.namespace)),
     allowedOnly(brain.workloadOf(row.namespace, row.name)),
+    allowedOnly(brain.changesOf(row, SPANS[row.back])),
+    allowedOnly(brain.seasonsOf(row.namespace, row.name)),
   ]);
   const demand = demandOf(known, advice, workload, containers.length);
-  return { rowFound: { row: known, containers, document, path, demand } };
+  const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;
+  return { rowFound: { row: known, containers, document, path, demand, item, mutations, seasons } };
 }
 
 /** An answer; null for who may not see it: what is drawn beside use is left out then. */

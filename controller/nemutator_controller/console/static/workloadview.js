@@ -4,6 +4,7 @@ import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { span, visible } from "./format.js";
 import { historyHref } from "./inventory.js";
 import { SPANS, plots } from "./plots.js";
+import { MOST, busy, changes, seasonOf, state } from "./workloadmarks.js";
 
 /** By figure: which step a person looks at; the last one without a choice. */
 const looked = new Map();
@@ -24,7 +25,8 @@ export function showRow(row, found) {
   hide(byId("row-containers"), containers.length < 2);
   tabs("row-containers", containers, found?.row.container, (container) => hrefOf(row, { container }));
   const document = found?.document ?? null;
-  const drawn = document == null ? [] : plots(document, found.demand);
+  const marks = document == null ? null : marksOf(found);
+  const drawn = document == null ? [] : plots(document, found.demand, marks);
   const empty = found != null && drawn.length === 0;
   hide(byId("row-empty"), !empty);
   text(byId("row-empty"), emptyBecause(containers, document));
@@ -32,8 +34,36 @@ export function showRow(row, found) {
   hide(byId("row-json-line"), document == null);
   attribute(byId("row-json"), "href", document == null ? null : found.path);
   text(byId("row-about"), document == null ? "" : about(document));
+  const now = document == null ? "" : state(found.item, seasonOf(found.seasons, found.row));
+  text(byId("row-state"), now);
+  hide(byId("row-state"), now === "");
+  showChanges(marks?.listed ?? []);
   keyed(byId("row-plots"), drawn, made, (element, plot) => fill(element, plot, document));
 }
+
+/** What is marked in the plots of *found*. */
+function marksOf({ row, document, mutations, seasons }) {
+  const listed = changes(mutations, document);
+  return { listed, changed: listed.map(({ step }) => step), busy: busy(seasons, seasonOf(seasons, row), document) };
+}
+
+function showChanges(listed) {
+  hide(byId("row-changes"), listed.length === 0);
+  keyed(
+    byId("row-changes-lines"),
+    listed.slice(0, MOST),
+    () => globalThis.document.createElement("li"),
+    (element, { at, text: what, title }) => {
+      text(element, `${written(at)}: ${what}`);
+      attribute(element, "title", title);
+    },
+  );
+  const more = listed.length - MOST;
+  text(byId("row-changes-more"), more > 0 ? `and ${more} more` : "");
+}
+
+const written = (at) =>
+  new Date(1000 * at).toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
 function emptyBecause(containers, document) {
   if (containers.length === 0) {
@@ -98,9 +128,7 @@ function say(element) {
   const { plot, document } = element.shown;
   const [, , , slider, output] = element.children;
   const index = Number(slider.value);
-  const at = new Date(1000 * (document.from_at + index * document.step_s));
-  const moment = at.toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-  text(output, `${moment}: ${plot.at(index)}`);
+  text(output, `${written(document.from_at + index * document.step_s)}: ${plot.at(index)}`);
   attribute(slider, "aria-valuetext", output.textContent);
 }
 
