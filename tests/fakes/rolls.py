@@ -152,6 +152,16 @@ class MemoryWorkloads:
         self.notes.append((note, warning))
 
 
+class MemoryOffPeaks:
+    """The `OffPeaks` of a test."""
+
+    def __init__(self) -> None:
+        self.now: bool | None = None
+
+    def is_off_peak(self, workload: RolledWorkload) -> bool | None:
+        return self.now
+
+
 class MemoryRollRights:
     """The `RollRights` of one person in some namespaces."""
 

@@ -125,7 +125,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         placement_part(context, current, flows, assessments),
         grants_part(context),
         evictions_part(context, evictions),
-        rolling_part(context),
+        rolling_part(context, seasons.finding.season),
         journal_part(
             context, tokens, replicas, LocalAdvice(usages, LeakingMemory(findings), clock), seasons
         ),

@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -32,6 +33,8 @@ from nemutator_controller.rolling.records import (
 )
 from nemutator_controller.rolling.rolling import SlowRolls
 from nemutator_controller.rolling.sql import SqlRolls
+from nemutator_controller.seasons.day_book import CLUSTER, Scope
+from nemutator_controller.seasons.phases import Season
 
 RESOURCES = {"Deployment": DEPLOYMENTS, "StatefulSet": STATEFUL_SETS, "DaemonSet": DAEMON_SETS}
 
@@ -46,13 +49,13 @@ RETAINED = RetentionTask(
 )
 
 
-def rolling_part(context: BrainContext) -> Part:
+def rolling_part(context: BrainContext, season_of: Callable[[Scope], Season]) -> Part:
     cluster, process = context.cluster, context.process
     if cluster is None:
         return Part(routes=NoRollsApi().routes())
     store = SqlRolls(context.database)
     workloads = KubeWorkloads(cluster.reader, cluster.writer, cluster.announcer)
-    rolls = SlowRolls(workloads, store, process)
+    rolls = SlowRolls(workloads, store, process, SeasonalOffPeaks(season_of))
     rights = ReviewedRollRights(cluster.reviewer)
     api = RollsApi(rolls, store, workloads, rights, fresh=fresh_id, process=process)
     limit = RetentionLimit(seconds=context.settings.journal_s, records=KEPT)
@@ -115,6 +118,19 @@ class KubeWorkloads:
         type_: Literal["Normal", "Warning"] = "Warning" if warning else "Normal"
         api_version = RESOURCES[workload.kind].api_version
         self.announcer.announce(News(api_version, *where, "SlowRoll", note, type_))
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonalOffPeaks:
+    """The `OffPeaks` of rolls: the workload's own season, and the cluster's while that one cannot be told."""
+
+    season_of: Callable[[Scope], Season]
+
+    def is_off_peak(self, workload: RolledWorkload) -> bool | None:
+        season = self.season_of((workload.namespace, workload.kind, workload.name))
+        if season == "unknown":
+            season = self.season_of(CLUSTER)
+        return None if season == "unknown" else season in ("off-peak", "flat")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reason: str = ""
     deadline_s: float = USUAL_DEADLINE_S
     window: str = ""
+    off_peak: bool = False
     plan_only: bool = False
 
 
@@ -43,6 +44,7 @@ class RollQuestion:
     reason: str
     deadline_s: float
     window: str
+    off_peak: bool
     plan_only: bool
 
 
@@ -83,6 +85,7 @@ def question(body: bytes) -> RollQuestion:
         reason=reason,
         deadline_s=asked.deadline_s,
         window=asked.window,
+        off_peak=asked.off_peak,
         plan_only=asked.plan_only,
     )
 
@@ -100,6 +103,7 @@ def planned(live: LiveWorkload, question: RollQuestion) -> Json:
         "slow": strategies.SLOW[kind],
         "deadlineS": question.deadline_s,
         "window": question.window,
+        "offPeak": question.off_peak,
         "whyNot": strategies.why_not(kind, live.document),
     }
 
@@ -121,6 +125,7 @@ def _roll(roll: Roll) -> Json:
         "workload": str(roll.workload),
         "deadlineS": roll.deadline_s,
         "window": roll.window,
+        "offPeak": roll.off_peak,
         "state": roll.state,
         "open": roll.is_open,
         "why": roll.why,

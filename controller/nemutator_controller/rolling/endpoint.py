@@ -108,6 +108,7 @@ class RollsApi:
             workload=live.workload,
             deadline_s=asked.deadline_s,
             window=asked.window,
+            off_peak=asked.off_peak,
         )
         await self.rolls.add(roll)
         log.info("roll_requested", {names.OBJECT: str(roll.workload), names.PEER: roll.by})

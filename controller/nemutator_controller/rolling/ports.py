@@ -21,6 +21,12 @@ class Workloads(Protocol):
         ...
 
 
+class OffPeaks(Protocol):
+    def is_off_peak(self, workload: RolledWorkload) -> bool | None:
+        """Whether little is asked of *workload* now, as far as its days are alike; None: that cannot be told."""
+        ...
+
+
 class RollRights(Protocol):
     async def may(self, user: User, workload: RolledWorkload) -> bool:
         """Whether *user* may patch *workload* themselves. Raises UnknownNowError."""

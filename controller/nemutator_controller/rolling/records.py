@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 RollState = Literal["waiting", "rolling", "held", "done", "stopped", "failed"]
-"""waiting: its window has not begun, or nothing was written yet. held: its window has ended in the middle.
+"""waiting: its time has not come, or nothing was written yet. held: its time has ended in the middle.
 stopped: a pod did not become ready in time, or somebody ended it. failed: it was never begun, or the
 workload is gone."""
 
@@ -37,6 +37,8 @@ class Roll:
     """Within it each pod must become available."""
     window: str
     """Like `22:00-05:00`, in UTC; empty: at any time."""
+    off_peak: bool = False
+    """Only while its season is off-peak, or it has no seasons."""
     state: RollState = "waiting"
     strategy: tuple[Any, ...] = ()
     """The workload's own, remembered before it is changed; a tuple of none while nothing was changed."""

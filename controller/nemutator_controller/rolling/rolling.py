@@ -16,7 +16,7 @@ from nemutator_common.process import Process
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.rolling import strategies
 from nemutator_controller.rolling.day_windows import day_window
-from nemutator_controller.rolling.ports import RollStore, Workloads
+from nemutator_controller.rolling.ports import OffPeaks, RollStore, Workloads
 from nemutator_controller.rolling.records import (
     LiveWorkload,
     Roll,
@@ -36,6 +36,8 @@ MOST_OPEN = 20
 GONE = "it is not there any more"
 OTHERS = "somebody else has changed its strategy meanwhile: it stays as they left it"
 HELD = "its window is over: it goes on in the next one"
+PEAK = "it is not off-peak now: it goes on when it is"
+UNTOLD = "whether it is off-peak cannot be told yet: `nemutator seasons` says why"
 RESUME = "mend what fails, then `kubectl rollout resume`, or resume and `kubectl rollout undo`"
 KEPT_SLOW = (
     "the slow strategy stays, because its own would take away further pods: put that one back then"
@@ -57,6 +59,7 @@ class SlowRolls:
     workloads: Workloads
     store: RollStore
     process: Process
+    off_peaks: OffPeaks
     _: KW_ONLY
     _open: dict[str, Roll] = field(default_factory=dict, init=False)
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -105,9 +108,12 @@ class SlowRolls:
             log.warning("roll_waits", {names.OBJECT: str(roll.workload), names.ERROR: str(error)})
 
     async def _advance(self, roll: Roll) -> None:
-        window, now = day_window(roll.window), self.process.clock.now()
-        is_time = window is None or window.holds(now)
+        now = self.process.clock.now()
+        why_not = self._why_not(roll, now)
+        is_time = not why_not
         if roll.state == "waiting" and not is_time:
+            if roll.off_peak and roll.why != why_not:
+                await self._save(roll.then("waiting", why=why_not))
             return
         live = await self.workloads.get(roll.workload)
         if roll.state == "waiting":
@@ -116,12 +122,21 @@ class SlowRolls:
         can_hold = roll.workload.kind == "Deployment"
         if roll.state == "rolling" and not is_time and can_hold:
             await self.workloads.patch(live, {"spec": {"paused": True}})
-            await self._save(roll.then("held", why=HELD))
+            await self._save(roll.then("held", why=why_not))
         elif roll.state == "held" and is_time:
             await self.workloads.patch(live, {"spec": {"paused": None}})
             await self._save(replace(roll.then("rolling"), progress_at=now))
         elif roll.state == "rolling":
             await self._follow(roll, live, now)
+
+    def _why_not(self, roll: Roll, now: float) -> str:
+        """Why its time is not now; empty: it is."""
+        window = day_window(roll.window)
+        if window is not None and not window.holds(now):
+            return HELD
+        if not roll.off_peak:
+            return ""
+        return {True: "", False: PEAK, None: UNTOLD}[self.off_peaks.is_off_peak(roll.workload)]
 
     async def _begin(self, roll: Roll, live: LiveWorkload, now: float) -> None:
         kind = roll.workload.kind

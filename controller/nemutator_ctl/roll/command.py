@@ -54,6 +54,7 @@ def _roll(brain: Api, given: argparse.Namespace, query: dict[str, str]) -> int:
         "reason": given.reason or "",
         "deadlineS": given.deadline,
         "window": given.window,
+        "offPeak": given.off_peak,
     }
     if given.plan or not given.yes:
         document = brain.post(ROLLS_PATH, {**asked, "planOnly": True}, query=query)
@@ -106,6 +107,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--window", default="", metavar="HH:MM-HH:MM", help="only then, in UTC: 22:00-05:00"
+    )
+    parser.add_argument(
+        "--off-peak",
+        action="store_true",
+        help="only while the workload's season is off-peak, or it has none",
     )
     parser.add_argument("--plan", action="store_true", help="only say what would be done")
     parser.add_argument("--yes", action="store_true", help="do not ask")

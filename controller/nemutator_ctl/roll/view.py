@@ -26,6 +26,7 @@ class ShownRollPlan(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     available: int
     deadline_s: Amount = msgspec.field(name="deadlineS")
     window: str
+    off_peak: bool = False
     why_not: str
 
 
@@ -57,6 +58,7 @@ def plan_view(plan: ShownRollPlan) -> str:
     if plan.why_not:
         return f"{name} is not rolled: {visible(plan.why_not, limit=WIDTH)}\n"
     when = f", {visible(plan.window, limit=20)} UTC" if plan.window else ""
+    when += ", off-peak" if plan.off_peak else ""
     lines = [
         f"{name}: {plan.replicas} pods, one after another{when}",
         f"  it stops at the first that is not available within {plan.deadline_s:.0f} s",

@@ -13,7 +13,7 @@ from tests.contract.gated_apis import served
 from tests.fakes.clocks import ManualClock
 from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
-from tests.fakes.rolls import MemoryRollRights, MemoryRolls, MemoryWorkloads
+from tests.fakes.rolls import MemoryOffPeaks, MemoryRollRights, MemoryRolls, MemoryWorkloads
 
 WEB = {"workload": "deployment/web", "namespace": "shop", "reason": "new node"}
 
@@ -23,7 +23,7 @@ class Shop:
         self.workloads, self.store = MemoryWorkloads(), MemoryRolls()
         self.rights = MemoryRollRights("shop")
         self.process = fake_process(clock=ManualClock())
-        self.rolls = SlowRolls(self.workloads, self.store, self.process)
+        self.rolls = SlowRolls(self.workloads, self.store, self.process, MemoryOffPeaks())
         self.reviews = MemoryReviews()
         self.reviews.knows("anna-token", "anna")
         for verb in ("get", "create", "update"):

@@ -16,7 +16,8 @@ def body(**fields: Any) -> bytes:
 def test_a_roll_is_asked_for_as_kubectl_names_workloads() -> None:
     asked = question(body(workload="StatefulSet/db", window="22:00-05:00", deadlineS=60))
     assert str(asked.workload) == "StatefulSet shop/db"
-    assert (asked.window, asked.deadline_s) == ("22:00-05:00", 60)
+    assert (asked.window, asked.deadline_s, asked.off_peak) == ("22:00-05:00", 60, False)
+    assert question(body(offPeak=True)).off_peak
     assert question(documents.EXAMPLE_ROLL.encode()).reason == "why"
     assert question(body(reason="", planOnly=True)).plan_only
 

@@ -19,7 +19,9 @@ from nemutator_controller.rolling.rolling import (
     MEND,
     MOST_OPEN,
     OTHERS,
+    PEAK,
     RESUME,
+    UNTOLD,
     RolledAlreadyError,
     SlowRolls,
     TooManyRollsError,
@@ -30,7 +32,7 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.engines import in_background
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
-from tests.fakes.rolls import USUAL, WEB, MemoryRolls, MemoryWorkloads, roll
+from tests.fakes.rolls import USUAL, WEB, MemoryOffPeaks, MemoryRolls, MemoryWorkloads, roll
 
 MIDNIGHT = 20_000 * 86_400.0
 
@@ -47,7 +49,8 @@ class Life:
         self.workloads, self.store = workloads or MemoryWorkloads(), store or MemoryRolls()
         self.clock, self.meter = clock or ManualClock(MIDNIGHT), MemoryMeter()
         process = fake_process(clock=self.clock, meter=self.meter)
-        self.rolls = SlowRolls(self.workloads, self.store, process)
+        self.off_peaks = MemoryOffPeaks()
+        self.rolls = SlowRolls(self.workloads, self.store, process, self.off_peaks)
 
     @contextlib.asynccontextmanager
     async def running(self, *rolls: Roll) -> AsyncIterator[None]:
@@ -234,6 +237,34 @@ async def test_it_waits_for_its_window_and_is_held_when_that_is_over() -> None:
         one.workloads.controller(updated=2, available=2)
         await one.check()
     assert one.state == ("done", "")
+
+
+async def test_it_goes_on_while_it_is_off_peak_and_says_why_it_waits() -> None:
+    one = Life()
+    async with one.running(roll(off_peak=True, window="00:00-12:00")):
+        for now, why in ((None, UNTOLD), (False, PEAK), (None, UNTOLD)):
+            one.off_peaks.now = now
+            await one.check()
+            assert one.state == ("waiting", why)
+            assert one.strategy == USUAL
+        one.off_peaks.now = True
+        await one.check()
+        assert one.state == ("rolling", "")
+        one.workloads.controller(updated=1, available=1)
+        one.off_peaks.now = False
+        await one.check()
+        assert one.state == ("held", PEAK)
+        assert one.workloads.spec["paused"] is True
+        # After a restart of the brain nobody can tell at first.
+        one.off_peaks.now = None
+        await one.check()
+        assert one.state == ("held", PEAK)
+        one.off_peaks.now = True
+        await one.check()
+        one.workloads.controller(updated=2, available=2)
+        await one.check()
+    assert one.state == ("done", "")
+    assert "paused" not in one.workloads.spec
 
 
 async def test_what_others_do_meanwhile_stays() -> None:

@@ -20,10 +20,11 @@ def travelled(document: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(document))
 
 
-async def planned(workloads: MemoryWorkloads, window: str = "") -> Any:
+async def planned(workloads: MemoryWorkloads, window: str = "", **more: Any) -> Any:
     asked = documents.question(
         msgspec.json.encode(
             {"workload": "deployment/web", "namespace": "shop", "planOnly": True, "window": window}
+            | more
         )
     )
     live = await workloads.get(asked.workload)
@@ -34,6 +35,8 @@ async def test_a_plan_shows_how_and_what_to_mind() -> None:
     text = plan_view(await planned(MemoryWorkloads(), "22:00-05:00"))
     assert text.startswith("Deployment shop/web: 2 pods, one after another, 22:00-05:00 UTC\n")
     assert "not available within 300 s" in text
+    text = plan_view(await planned(MemoryWorkloads(), "22:00-05:00", offPeak=True))
+    assert "one after another, 22:00-05:00 UTC, off-peak\n" in text
     assert "nothing serves" in plan_view(await planned(MemoryWorkloads(replicas=1)))
     failing = MemoryWorkloads()
     failing.controller(updated=2, available=1)
