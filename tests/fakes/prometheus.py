@@ -27,6 +27,9 @@ _SERIES = rf"(?P<name>[a-z_0-9:]+)(?:\{{(?P<matchers>{_LOOSE}(?:,{_LOOSE})*)\}})
 _GROUPED = re.compile(r"(?P<how>max|count) by \((?P<labels>[a-z_, ]+)\) \((?P<rest>.+)\)")
 _RANGED = re.compile(rf"(?P<function>rate|max_over_time)\({_SERIES}\[(?P<range>[0-9]+)s\]\)")
 _BARE = re.compile(_SERIES)
+_SUBQUERY = re.compile(
+    r"(?P<function>[a-z]+)_over_time\((?P<rest>.+)\[(?P<range>[0-9]+)s:(?P<step>[0-9]+)s\]\)"
+)
 
 _FUNCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "avg": lambda values: math.fsum(values) / len(values),
@@ -64,7 +67,7 @@ class FakePrometheus(MemoryReceiver):
             site = web.TCPSite(runner, host, 0, **where)  # type: ignore[arg-type]
             await site.start()
             scheme = "https" if where else "http"
-            self.url = f"{scheme}://{host}:{runner.addresses[0][1]}"
+            self.url = f"{scheme}://127.0.0.1:{runner.addresses[0][1]}"
             yield self
         finally:
             await runner.cleanup()
@@ -120,6 +123,8 @@ class FakePrometheus(MemoryReceiver):
                 groups.setdefault(frozenset(kept.items()), []).append(value)
             how = max if grouped["how"] == "max" else _FUNCTIONS["count"]
             return [(labels, how(values)) for labels, values in groups.items()]
+        if subquery := _SUBQUERY.fullmatch(expression):
+            return self._stepped(subquery, at)
         ranged = _RANGED.fullmatch(expression)
         asked = ranged or _BARE.fullmatch(expression)
         assert asked, f"this fake does not read {expression}"
@@ -140,6 +145,18 @@ class FakePrometheus(MemoryReceiver):
                     named.pop("__name__")
                 found.append((frozenset(named.items()), result))
         return found
+
+    def _stepped(self, subquery: re.Match[str], at: float) -> list[tuple[Labels, float]]:
+        """At multiples of its step, as the real one has it, whenever it is asked."""
+        span, step = int(subquery["range"]), int(subquery["step"])
+        found: dict[Labels, list[float]] = {}
+        first = (int(at - span) // step + 1) * step
+        for moment in range(first, int(at) + 1, step):
+            for labels, value in self._grouped(subquery["rest"], moment):
+                named = {name: text for name, text in dict(labels).items() if name != "__name__"}
+                found.setdefault(frozenset(named.items()), []).append(value)
+        how = _FUNCTIONS[subquery["function"]]
+        return [(labels, how(values)) for labels, values in found.items()]
 
     def _found(self, expression: str, at: float) -> list[tuple[Labels, float]]:
         if " by (" in expression or _RANGED.fullmatch(expression) or "=~" in expression:

@@ -25,6 +25,8 @@ from nemutator_controller.sizing.sources.ports import PrometheusQueries
 from nemutator_controller.sizing.sources.prometheus_reading import PrometheusReading
 from nemutator_controller.sizing.sources.queries import WINDOW_S
 from nemutator_controller.sizing.sources.recorded_steps import SourceUnavailableError
+from nemutator_controller.sizing.sources.seed_figures import SEED, by_seed
+from nemutator_controller.sizing.sources.seed_reading import SeedReading
 from nemutator_controller.sizing.sources.side_by_side import (
     PodMatrices,
     TooMuchRecordedError,
@@ -74,7 +76,7 @@ async def _gathered(
     usages = Usages(most=MOST_CONTAINERS)
     begin = (now - given.days * DAY_S) // WINDOW_S * WINDOW_S
     count = int((now - begin) // WINDOW_S)
-    matrices = None if given.strategy == OURS else PodMatrices(begin, WINDOW_S, count)
+    matrices = None if given.strategy in (OURS, SEED) else PodMatrices(begin, WINDOW_S, count)
     half: dict[str, int] = {}
     async for steps in reading.steps(begin=begin, end=now):
         found = samples_of(steps, owners, now=now, before=lambda _: math.inf)
@@ -87,6 +89,11 @@ async def _gathered(
     _say(reading, half)
     seen = usages.seen(usages.keys(), now=now)
     advice = advice_list(seen, requested, _NothingGrows(), now=now)
+    if given.strategy == SEED:
+        # Its own questions, and not what we make of ours.
+        asking = SeedReading(reading)
+        await asking.read(begin=begin, end=now)
+        return by_seed(advice, asking.cores, asking.memory, owners)
     return advice if matrices is None else by_strategy(advice, matrices, given.strategy)
 
 

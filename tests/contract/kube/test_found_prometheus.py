@@ -90,7 +90,7 @@ async def place(parts: tuple[Cluster, Node, str] | None, tmp_path: Path) -> Asyn
     cluster, node, namespace = parts
     # An API server passes nothing on to a loopback address.
     host = str(node.network.address)
-    async with there.serving(host):
+    async with there.serving("0.0.0.0"):
         await recorded(there.url, CORNER)
         port = int(there.url.rpartition(":")[2])
         await asyncio.to_thread(cluster.apply, service(namespace), endpoints(namespace, host, port))

@@ -56,42 +56,49 @@ class PrometheusReading:
 
     async def requested(self) -> Mapping[ContainerKey, Requested]:
         """What containers request now; nothing where kube-state-metrics is not scraped."""
-        answer = await self._ask(queries.requests())
+        answer = await self.ask(queries.requests())
         return requests_of(answer.series, self.owners)
+
+    async def series_at(self, at: float, *, recorded: bool) -> Mapping[str, int]:
+        """How many containers each namespace had at that time; *recorded*: by what rules have made."""
+        answer = await self.ask(queries.counted(recorded=recorded), at=at)
+        series = {
+            one.labels.get("namespace", ""): int(max(0.0, one.values[-1])) for one in answer.series
+        }
+        series.pop("", None)
+        if self.namespace is not None:
+            series = {name: n for name, n in series.items() if name == self.namespace}
+        return series
 
     async def _series(self, at: float) -> tuple[bool, Mapping[str, int]]:
         """Whether rules had recorded something at that time, and how many containers each namespace had."""
         for recorded in (True, False):
-            answer = await self._ask(queries.counted(recorded=recorded), at=at)
-            series = {
-                one.labels.get("namespace", ""): int(max(0.0, one.values[-1]))
-                for one in answer.series
-            }
-            series.pop("", None)
-            if self.namespace is not None:
-                series = {name: n for name, n in series.items() if name == self.namespace}
-            if series:
+            if series := await self.series_at(at, recorded=recorded):
                 return recorded, series
         return False, {}
 
+    def named(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """The namespaces to name in a question about these; None: none has to be named."""
+        if namespaces is None and self.namespace is not None:
+            return (self.namespace,)
+        return namespaces
+
     async def _learn_owners(self, at: float) -> None:
         owners, span_s = self.owners, DAY_S
-        pods = await self._ask(queries.owners(queries.POD_OWNER, span_s), at=at)
+        pods = await self.ask(queries.owners(queries.POD_OWNER, span_s), at=at)
         owners.learn_pods(pods.series)
         for metric, kind, label in (
             (queries.REPLICA_SET_OWNER, "ReplicaSet", "replicaset"),
             (queries.JOB_OWNER, "Job", "job_name"),
         ):
             if pods.series:
-                found = await self._ask(queries.owners(metric, span_s), at=at)
+                found = await self.ask(queries.owners(metric, span_s), at=at)
                 owners.learn_makers(kind, label, found.series)
 
     async def _read(
         self, namespaces: tuple[str, ...] | None, grid: StepGrid, *, recorded: bool
     ) -> RecordedSteps:
-        if namespaces is None and self.namespace is not None:
-            namespaces = (self.namespace,)
-        asked = queries.usage_expressions(namespaces, recorded=recorded)
+        asked = queries.usage_expressions(self.named(namespaces), recorded=recorded)
         cores = await self._range(asked.cores, grid)
         memory = await self._range(asked.memory, grid)
         steps = recorded_steps(cores.series, memory.series, grid)
@@ -108,7 +115,8 @@ class PrometheusReading:
         except (PrometheusUnavailableError, PrometheusRefusedError) as error:
             raise SourceUnavailableError(str(error)) from error
 
-    async def _ask(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
+    async def ask(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
+        """Raises `SourceUnavailableError`."""
         try:
             return self._noted(await self.prometheus.query(expression, at=at))
         except (PrometheusUnavailableError, PrometheusRefusedError) as error:

@@ -60,6 +60,9 @@ def counted(*, recorded: bool) -> str:
     return f"count by (namespace) ({WORKING_SET}{_selector(_CONTAINERS, None)})"
 
 
+_FIGURES = ("max", "avg", "min", "count")
+
+
 @dataclass(frozen=True, slots=True)
 class SeedExpressions:
     """What the first nemutator asked: figures of rates over *span_s* in steps."""
@@ -67,9 +70,11 @@ class SeedExpressions:
     cpu_max: str
     cpu_avg: str
     cpu_min: str
+    cpu_points: str
     memory_max: str
     memory_avg: str
     memory_min: str
+    memory_points: str
 
 
 def seed_expressions(
@@ -78,8 +83,8 @@ def seed_expressions(
     matched = _selector(_CONTAINERS, namespaces)
     rates = f"rate({CPU_TOTAL}{matched}[{step_s}s])[{span_s}s:{step_s}s]"
     levels = f"{WORKING_SET}{matched}[{span_s}s:{step_s}s]"
-    cpu = (f"{_BY}({one}_over_time({rates}))" for one in ("max", "avg", "min"))
-    memory = (f"{_BY}({one}_over_time({levels}))" for one in ("max", "avg", "min"))
+    cpu = (f"{_BY}({one}_over_time({rates}))" for one in _FIGURES)
+    memory = (f"{_BY}({one}_over_time({levels}))" for one in _FIGURES)
     return SeedExpressions(*cpu, *memory)
 
 

@@ -80,8 +80,8 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
     cpu, memory = (_next(matrices.use(key, resource), name, resource) for resource in _RESOURCES)
     state: Literal["firm", "not_yet"] = "not_yet" if cpu is None and memory is None else "firm"
     requests = Amounts(
-        cpu=None if cpu is None else f"{_ceil(cpu * 1_000)}m",
-        memory=None if memory is None else str(_ceil(memory)),
+        cpu=None if cpu is None else f"{whole_above(cpu * 1_000)}m",
+        memory=None if memory is None else str(whole_above(memory)),
     )
     limits = Amounts(memory=requests.memory if name.startswith(("krr", "seed")) else None)
     return replace(
@@ -108,5 +108,6 @@ def _next(use: RecordedUse | None, name: str, resource: Resource) -> float | Non
     return None if math.isnan(wanted) else wanted
 
 
-def _ceil(amount: float) -> int:
+def whole_above(amount: float) -> int:
+    """Rounded up, but for what is left of arithmetic."""
     return math.ceil(round(amount, 6))
