@@ -50,6 +50,7 @@ def test_what_is_declared_goes_into_the_volume() -> None:
     annotations = {
         "nemutator.io/secret.db": "secret/app/db#password",
         "nemutator.io/vault-role": "app",
+        "nemutator.io/vault-namespace": "team-a/web",
         "other/manifest": "x",
     }
     manifest = pod(
@@ -60,6 +61,7 @@ def test_what_is_declared_goes_into_the_volume() -> None:
     assert injected(manifest)["volumes"][0]["csi"]["volumeAttributes"] == {
         "secret.db": "secret/app/db#password",
         "vault-role": "app",
+        "vault-namespace": "team-a/web",
         "run-as-user": "1000",
         "fs-group": "2000",
     }
@@ -277,6 +279,10 @@ def test_a_volume_that_somebody_wrote_by_hand_is_used() -> None:
         (
             pod(annotations={"nemutator.io/on-rotate": "signal:HUP@web"}),
             "on-rotate: no container 'web'",
+        ),
+        (
+            pod(annotations={"nemutator.io/vault-namespace": "team-a/../b"}),
+            "vault-namespace: expected a namespace of Vault",
         ),
         ({"spec": {}}, "no containers"),
         ({"spec": {"containers": "x"}}, "no containers"),

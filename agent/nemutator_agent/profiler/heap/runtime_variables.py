@@ -42,10 +42,14 @@ def find(go: GoSymbols) -> RuntimeVariables:
     publisher = _loads(go, _PUBLISHER)
     rates = [one.wide for one in (_loads(go, name) for name in _RATE_USERS) if one and one.wide]
     cycles = [one.narrow for one in (_loads(go, name) for name in _CYCLE_USERS) if one]
+    found = _common([*cycles, *([reader.narrow] if reader else [])])
+    if not found and publisher is not None:
+        # Until Go 1.18 it is not told the cycle, but reads it, and the reader does not.
+        found = _common([*cycles, publisher.narrow])
     return RuntimeVariables(
         buckets=_common([one.wide for one in (reader, publisher) if one is not None]),
         rates=_common(rates),
-        cycles=_common([*cycles, *([reader.narrow] if reader else [])]),
+        cycles=found,
         is_linked=reader is not None,
     )
 

@@ -51,6 +51,18 @@ def test_before_go_123_the_reader_has_another_name() -> None:
     assert find(go) == RuntimeVariables((BUCKETS, LOCK), (), (), is_linked=True)
 
 
+def test_until_go_118_what_publishes_reads_the_cycle_itself() -> None:
+    go = program(
+        {
+            "runtime.mProf_Malloc": loads(0, narrow=(CYCLE, LOCK)),
+            "runtime.mProf_Free": loads(1, narrow=(CYCLE,)),
+            "runtime.mProf_FlushLocked": loads(2, wide=(BUCKETS,), narrow=(CYCLE,)),
+            "runtime.MemProfile": loads(3, wide=(BUCKETS,), narrow=(LOCK,)),
+        }
+    )
+    assert find(go) == RuntimeVariables((BUCKETS,), (), (CYCLE,), is_linked=True)
+
+
 def test_a_program_that_does_not_use_the_profile_does_not_have_its_reader() -> None:
     go = program({"runtime.allocmcache": loads(0, wide=(RATE,)), "runtime.MemProfileX": loads(1)})
     assert find(go) == RuntimeVariables((), (RATE,), (), is_linked=False)
