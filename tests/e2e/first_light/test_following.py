@@ -245,7 +245,10 @@ def test_a_pod_has_what_the_namespace_of_vault_has_that_it_names(team: Team, wat
         "nemutator.io/secret.followed": f"secret/{NAMESPACE}/followed#word",
         "nemutator.io/vault-namespace": "team-a",
     }
-    cluster.apply(teams.deployment("within", annotations=declared))
+    within = teams.deployment("within", annotations=declared)
+    waits = ["python", "-c", teams.WAITS]
+    only(within["spec"]["template"]["spec"]["containers"])["command"] = waits
+    cluster.apply(within)
     ready(team, "within")
     pod = str(only(team.pods("within"))["metadata"]["name"])
     assert in_file(team, pod)[1] == "of the team"
