@@ -47,6 +47,8 @@ COMMANDS = {
     "ageing": ("nemutator_ctl.ageing.command", "say what grows with age, and in which line"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "report": ("nemutator_ctl.report.command", "pack what whoever helps must see, without secrets"),
+    "backup": ("nemutator_ctl.backup.command", "write what a brain knows into one archive"),
+    "restore": ("nemutator_ctl.backup.restore", "make a data directory of such an archive"),
     "apply": ("nemutator_ctl.apply.command", "apply policies and manifests, without a cluster"),
     "delete": ("nemutator_ctl.delete.command", "delete what was applied, without a cluster"),
     "mutations": (
