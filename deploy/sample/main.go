@@ -2,8 +2,9 @@
 // catalogue, for ever, at a tenth of one CPU. One of its caches forgets to forget: a slow leak, of
 // some 4 MiB a minute, that ends at 64 MiB. Its whole memory stays below 96 MiB.
 //
-// Where NEMUTATOR_BRAIN_SEASON_DAY_S says that a day is shorter, as `make run` does, it is busier in
-// the second half of each day: it works for two fifths of a CPU then.
+// Where NEMUTATOR_BRAIN_SEASON_DAY_S says that a day is shorter, as `make run` does, it works for a
+// fortieth of a CPU in the first half of each day, and for a fifth in the second: so little that it gets
+// it on a busy machine, too, and so much more that it is seen.
 //
 // It needs nothing but the standard library, listens on nothing and writes nothing. With --lifeline
 // it ends when its standard input does.
@@ -27,8 +28,9 @@ import (
 
 const (
 	round    = 200 * time.Millisecond
-	quietFor = 20 * time.Millisecond
-	busyFor  = 80 * time.Millisecond
+	usualFor = 20 * time.Millisecond
+	quietFor = 5 * time.Millisecond
+	busyFor  = 40 * time.Millisecond
 
 	dayVariable = "NEMUTATOR_BRAIN_SEASON_DAY_S"
 	longestDay  = 24 * time.Hour
@@ -108,10 +110,14 @@ func dayIn(text string) time.Duration {
 
 // workFor is how long it works in a round.
 func workFor(now time.Time, day time.Duration) time.Duration {
-	if day > 0 && now.UnixNano()%int64(day) >= int64(day)/2 {
+	switch {
+	case day <= 0:
+		return usualFor
+	case now.UnixNano()%int64(day) >= int64(day)/2:
 		return busyFor
+	default:
+		return quietFor
 	}
-	return quietFor
 }
 
 // spent is the CPU time of this process so far.

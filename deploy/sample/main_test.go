@@ -34,7 +34,7 @@ func TestTheDayHasAPeak(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "never", "0", "-5", "NaN", "86400"} {
-		if work := workFor(time.Unix(119, 0), dayIn(text)); work != quietFor {
+		if work := workFor(time.Unix(119, 0), dayIn(text)); work != usualFor {
 			t.Errorf("%q: works for %s", text, work)
 		}
 	}

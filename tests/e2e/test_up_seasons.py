@@ -25,7 +25,7 @@ DAY_S, SLOTS = 120.0, 8
 SEASONAL = Person(environment={"NEMUTATOR_BRAIN_SEASON_DAY_S": str(DAY_S)})
 SWITCHED_MS = 300_000
 """Two halves of a day, on a machine that may be busy."""
-QUIET_CORES, BUSY_CORES = 0.1, 0.4
+QUIET_CORES, BUSY_CORES = 0.025, 0.2
 
 
 def learn(data_dir: Path, scope: Scope) -> None:

@@ -10,8 +10,8 @@ from nemutator_agent.usage.cgroup_files import parse_keyed, parse_single
 from nemutator_agent.usage.group_names import is_sized
 from nemutator_agent.usage.hierarchies import Hierarchy
 from nemutator_agent.usage.malformed import MalformedError
-from nemutator_agent.usage.pressure import parse_pressure
-from nemutator_agent.usage.snapshot import GroupCounters
+from nemutator_agent.usage.pressure import parse_pressure, parse_stalled_us
+from nemutator_agent.usage.snapshot import GroupCounters, Stalls, Waits
 
 T = TypeVar("T")
 
@@ -58,8 +58,9 @@ class ControlGroups:
         *,
         before: GroupCounters | None = None,
         whole: bool = True,
+        at: float = 0.0,
     ) -> GroupCounters:
-        """The counters of the group at *path*, each from the first hierarchy that has it.
+        """The counters of the group at *path* at *at*, each from the first hierarchy that has it.
 
         Unless it is to be read *whole*, pressure stays as it was *before*, and so does the memory of
         a group that is the sum of others.
@@ -82,10 +83,12 @@ class ControlGroups:
         else:
             charged, memory_bytes = before.charged_bytes, before.memory_bytes
         if fresh or before is None:
-            pressures = self._pressures(files.pressures) if files.pressures else Pressures()
+            pressures, stalls = self._pressures(files.pressures, at)
+            same = before is not None and before.inode == inode
+            waits = waits_between(before.stalls if before is not None and same else None, stalls)
         else:
-            pressures = before.pressures
-        return GroupCounters(inode, cpu_us, memory_bytes, pressures, charged)
+            pressures, stalls, waits = before.pressures, before.stalls, before.waits
+        return GroupCounters(inode, cpu_us, memory_bytes, pressures, charged, stalls, waits)
 
     def forget(self, living: Container[str]) -> None:
         """Forget where the files of all others are."""
@@ -140,19 +143,16 @@ class ControlGroups:
             return charged, None if cache is None else max(charged - cache, 0)
         return None, None
 
-    def _pressures(self, place: str) -> Pressures:
-        return Pressures(
-            cpu=self._pressure(f"{place}/cpu.pressure"),
-            memory=self._pressure(f"{place}/memory.pressure"),
-            io=self._pressure(f"{place}/io.pressure"),
+    def _pressures(self, place: str | None, at: float) -> tuple[Pressures, Stalls | None]:
+        if place is None:
+            return Pressures(), None
+        cpu, memory, io = (
+            self._seldom(f"{place}/{what}.pressure") for what in ("cpu", "memory", "io")
         )
-
-    def _pressure(self, file: str) -> Pressure | None:
-        content = self._seldom(file)
-        try:
-            return None if content is None else parse_pressure(content)
-        except MalformedError:
-            return None
+        stalls = Stalls(
+            at, *(None if one is None else parse_stalled_us(one) for one in (cpu, memory, io))
+        )
+        return Pressures(cpu=_pressure(cpu), memory=_pressure(memory), io=_pressure(io)), stalls
 
     def _parsed(self, file: str, parse: Callable[[bytes], T]) -> T | None:
         content = self._files.read(file)
@@ -160,3 +160,28 @@ class ControlGroups:
             return None if content is None else parse(content)
         except MalformedError:
             return None
+
+
+def waits_between(before: Stalls | None, after: Stalls | None) -> Waits | None:
+    """How much of the time between two readings some task waited: not a mean that fades, as the file's others are."""
+    if before is None or after is None or after.at <= before.at:
+        return None
+    elapsed_us = 1e6 * (after.at - before.at)
+
+    def percent(begun: int | None, ended: int | None) -> float | None:
+        if begun is None or ended is None or ended < begun:
+            return None
+        return round(min(100.0 * (ended - begun) / elapsed_us, 100.0), 2)
+
+    return Waits(
+        percent(before.cpu_us, after.cpu_us),
+        percent(before.memory_us, after.memory_us),
+        percent(before.io_us, after.io_us),
+    )
+
+
+def _pressure(content: bytes | None) -> Pressure | None:
+    try:
+        return None if content is None else parse_pressure(content)
+    except MalformedError:
+        return None

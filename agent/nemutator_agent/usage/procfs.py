@@ -313,7 +313,9 @@ class ProcfsReader:
         whole = frozenset(self._group_turns.due(found, now))
         before = self._counters
         self._counters = {
-            path: self._groups.read(path, hierarchies, before=before.get(path), whole=path in whole)
+            path: self._groups.read(
+                path, hierarchies, before=before.get(path), whole=path in whole, at=now
+            )
             for path, hierarchies in found.items()
         }
         return self._counters

@@ -17,6 +17,24 @@ from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
 from nemutator_agent.usage.network_files import InterfaceCounters
 
 
+class Stalls(NamedTuple):
+    """For how many microseconds some task of a group has waited since it was made, read at one moment."""
+
+    at: float
+    """By the monotonic clock."""
+    cpu_us: int | None
+    memory_us: int | None
+    io_us: int | None
+
+
+class Waits(NamedTuple):
+    """The percentage of the time between two readings of `Stalls`; None is not known."""
+
+    cpu: float | None
+    memory: float | None
+    io: float | None
+
+
 class GroupCounters(NamedTuple):
     """The counters of a control group and all below it; None where one could not be read."""
 
@@ -27,6 +45,9 @@ class GroupCounters(NamedTuple):
     pressures: Pressures
     charged_bytes: int | None = None
     """Memory with the inactive page cache."""
+    stalls: Stalls | None = None
+    waits: Waits | None = None
+    """Until the last reading of *stalls*; None before the second one."""
 
 
 class ProcessCounters(NamedTuple):

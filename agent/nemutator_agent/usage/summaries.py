@@ -16,12 +16,13 @@ from nemutator_agent.usage.group_names import is_sized, name_group
 from nemutator_agent.usage.pod_networks import network_owner
 from nemutator_agent.usage.programs import Counted, ProgramCounters
 from nemutator_agent.usage.reports import LONGEST_COMMAND, LONGEST_PATH
-from nemutator_agent.usage.snapshot import GroupCounters, MachineSnapshot
+from nemutator_agent.usage.snapshot import GroupCounters, MachineSnapshot, Waits
 from nemutator_agent.usage.text import clean
 
 _US_PER_S = 1_000_000
 _DECIMALS = 6
 _NOT_KNOWN, _NO_NETWORK = Activity(), NetworkRates()
+_NO_WAITS = Waits(None, None, None)
 
 LEAST_SHARE = 0.5
 """The least share of a summary's time that the last summary of a group must cover."""
@@ -42,6 +43,7 @@ class _Span(NamedTuple):
     """The last that was known."""
     network: NetworkRates
     pressures: Pressures
+    waits: Waits
 
     @property
     def elapsed_s(self) -> float:
@@ -105,6 +107,7 @@ def _begun(what: Counted, counters: GroupCounters, snapshot: MachineSnapshot) ->
         activity,
         network,
         counters.pressures,
+        counters.waits or _NO_WAITS,
     )
 
 
@@ -137,6 +140,7 @@ def _continued(
         activity,
         network,
         counters.pressures,
+        counters.waits or _NO_WAITS,
     )
 
 
@@ -163,13 +167,16 @@ def _of(what: Counted, span: _Span) -> Iterator[Summary]:
         disk_read=span.activity.disk_read,
         disk_written=span.activity.disk_written,
         run_delay=span.activity.run_delay,
-        cpu_waiting=_waiting(span.pressures.cpu),
-        memory_waiting=_waiting(span.pressures.memory),
-        disk_waiting=_waiting(span.pressures.io),
+        cpu_waiting=_waiting(span.waits.cpu, span.pressures.cpu),
+        memory_waiting=_waiting(span.waits.memory, span.pressures.memory),
+        disk_waiting=_waiting(span.waits.io, span.pressures.io),
     )
 
 
-def _waiting(pressure: Pressure | None) -> float | None:
+def _waiting(counted: float | None, pressure: Pressure | None) -> float | None:
+    """The kernel's own mean fades over a minute: it stands in until there are two readings of the count."""
+    if counted is not None:
+        return counted
     return None if pressure is None else pressure.some_60s
 
 

@@ -1,7 +1,10 @@
 from collections.abc import Mapping
 
-from nemutator_agent.usage.group_counters import ControlGroups
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_agent.usage.group_counters import ControlGroups, waits_between
 from nemutator_agent.usage.hierarchies import Hierarchy
+from nemutator_agent.usage.snapshot import Stalls, Waits
 from nemutator_common.wire import Pressure, Pressures
 
 V2 = Hierarchy(2, frozenset(), "/u", "/")
@@ -110,3 +113,33 @@ def test_a_group_that_is_gone_is_forgotten() -> None:
     groups.read(UNIT, [V2])
     groups.forget({})
     assert groups.read(UNIT, [V2]).memory_bytes == 8900
+
+
+def psi(total_us: int) -> bytes:
+    return b"some avg10=50.00 avg60=50.00 avg300=50.00 total=%d\n" % total_us
+
+
+def test_waits_are_those_of_the_time_between_two_readings() -> None:
+    texts = {"/u/a/cpu.stat": b"usage_usec 1\n", "/u/a/cpu.pressure": psi(1_000_000)}
+    groups = ControlGroups(FileTexts(texts))
+    first = groups.read("/a", [V2], at=100.0)
+    assert first.waits is None
+    texts["/u/a/cpu.pressure"] = psi(3_000_000)
+    second = groups.read("/a", [V2], before=first, at=110.0)
+    assert second.waits == Waits(20.0, None, None)
+    kept = groups.read("/a", [V2], before=second, whole=False, at=115.0)
+    assert (kept.waits, kept.stalls) == (second.waits, second.stalls)
+    texts["/u/a/cpu.pressure"] = psi(3_000_000)
+    assert groups.read("/a", [V2], before=kept, at=120.0).waits == Waits(0.0, None, None)
+    texts["/u/a/cpu.pressure"] = psi(5)
+    fallen = groups.read("/a", [V2], before=kept, at=120.0)
+    assert fallen.waits == Waits(None, None, None), "a count that falls is another one"
+
+
+@given(st.integers(0, 2**63), st.integers(0, 2**63), st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_no_wait_is_longer_than_its_time(begun: int, ended: int, at: float, later: float) -> None:
+    found = waits_between(Stalls(at, begun, begun, None), Stalls(later, ended, None, ended))
+    if found is not None:
+        assert found.memory is None
+        assert found.io is None
+        assert found.cpu is None or 0 <= found.cpu <= 100

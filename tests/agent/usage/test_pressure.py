@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.usage.malformed import MalformedError
-from nemutator_agent.usage.pressure import parse_pressure
+from nemutator_agent.usage.pressure import parse_pressure, parse_stalled_us
 from nemutator_common.wire import Pressure
 
 SOME = b"some avg10=7.39 avg60=4.83 avg300=1.36 total=9694921\n"
@@ -22,6 +22,12 @@ def test_before_linux_5_13_the_cpu_has_no_full() -> None:
 def test_a_file_without_some_is_malformed() -> None:
     with pytest.raises(MalformedError):
         parse_pressure(FULL)
+
+
+def test_the_count_of_all_that_was_waited() -> None:
+    assert parse_stalled_us(SOME + FULL) == 9_694_921
+    assert parse_stalled_us(FULL) is None
+    assert parse_stalled_us(b"some avg10=7.39 avg60=4.83 avg300=1.36 total=x") is None
 
 
 @given(st.binary(max_size=100), st.integers(0, len(SOME)))

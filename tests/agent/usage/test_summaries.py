@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.group_names import is_sized
-from nemutator_agent.usage.snapshot import GroupCounters
+from nemutator_agent.usage.snapshot import GroupCounters, Waits
 from nemutator_agent.usage.summaries import Summaries
-from nemutator_common.wire import Pressures, Summary
+from nemutator_common.wire import Pressure, Pressures, Summary
 from nemutator_common.wire_activity import Activity, NetworkRates
 
 from tests.fakes.snapshots import group, process, snapshot
@@ -159,6 +159,15 @@ def test_what_else_a_container_did_is_told_with_its_pods_network() -> None:
     assert (one.network_received, one.network_sent) == (5.0, 6.0)
     [one] = add(30.0, Activity(oom_kills=3))
     assert (one.throttled, one.oom_kills) == (None, 0)
+
+
+def test_a_wait_is_what_was_counted_and_before_that_the_kernels_mean() -> None:
+    pressures = Pressures(cpu=Pressure(90.0, 40.0, None, None))
+    looks = [None, None, Waits(10.0, None, 5.0)]
+    counters = [used(0)._replace(pressures=pressures, waits=waits) for waits in looks]
+    first, second = summaries(*((15.0 * number, one) for number, one in enumerate(counters)))
+    assert (first.cpu_waiting, first.disk_waiting) == (40.0, None)
+    assert (second.cpu_waiting, second.disk_waiting) == (10.0, 5.0)
 
 
 def test_no_kill_is_lost_or_counted_twice_between_two_summaries() -> None:

@@ -1,0 +1,146 @@
+"""A small cluster for schedulers to fill: which pods come and go at which step, and what they truly use. Pure.
+
+What a pod uses has little to do with what it requests, as in real clusters: half of it in the middle, of a few
+workloads far more than all of it. It comes and goes with the steps, each workload at its own time.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, pi, sin
+
+from nemutator_controller.placement.nodes_snapshot import NodeFacts, NodesSnapshot, nodes_snapshot
+
+from tests.hollow import nodes
+from tests.hollow.plan import Life, Plan
+
+FILLING, STEADY = 16, 12
+"""Steps in which the cluster is filled, and in which a part of its pods is replaced."""
+REPLACED = 0.05
+DAY = 8
+"""Steps after which everything repeats."""
+HOT = 0.8
+"""Of a node's CPU in use: its pods begin to wait."""
+MIB = float(1 << 20)
+
+Placed = Mapping[Life, str]
+
+
+@dataclass(frozen=True)
+class World:
+    plan: Plan
+
+    @cached_property
+    def capacity(self) -> Mapping[str, tuple[float, float]]:
+        """Cores and bytes of each node."""
+        found = {}
+        for number, name in enumerate(self.plan.node_names):
+            room = nodes.node_status(self.plan, number, ready_since=0.0, now=0.0)["allocatable"]
+            found[name] = int(room["cpu"][:-1]) / 1000, int(room["memory"][:-2]) * 1024 * MIB
+        return found
+
+    def steps(self) -> Iterator[tuple[list[Life], list[Life]]]:
+        """Who ends, and who comes."""
+        dice = random.Random(f"{self.plan.seed}/steps")
+        waiting = list(self.plan.lives())
+        dice.shuffle(waiting)
+        each = -(-len(waiting) // FILLING)
+        there: list[Life] = []
+        for step in range(FILLING):
+            come = waiting[step * each : (step + 1) * each]
+            there += come
+            yield [], come
+        for _ in range(STEADY):
+            ends = dice.sample(there, round(REPLACED * len(there)))
+            come = [one.next for one in ends]
+            there = [one for one in there if one not in set(ends)] + come
+            yield ends, come
+
+    def use(self, life: Life, step: int) -> tuple[float, float]:
+        """Cores and bytes."""
+        dice = random.Random(f"{self.plan.seed}/use/{life.workload.number}")
+        part = min(max(exp(dice.gauss(-0.6, 0.8)), 0.05), 2.5)
+        phase, held = dice.random(), dice.uniform(0.3, 0.95)
+        cores, size = requests(life)
+        wave = 1 + 0.5 * sin(2 * pi * (step / DAY + phase))
+        return cores * part * wave, size * held
+
+    def used(self, placed: Placed, step: int) -> dict[str, tuple[float, float]]:
+        found: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+        for life, node in placed.items():
+            cores, size = self.use(life, step)
+            found[node] = found[node][0] + cores, found[node][1] + size
+        return found
+
+    def talkers(self) -> Mapping[int, int]:
+        """With which workload each talks: every second one with the one before it."""
+        count = len(self.plan.workloads)
+        pairs = [(number, number - 1) for number in range(1, count, 2)]
+        return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+
+    def snapshot(self, placed: Placed, known: Placed, step: int, *, now: float) -> NodesSnapshot:
+        """As the brain has it: of pods that have come in this step what they request is known, and not what they use."""
+        asked: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+        familiars: dict[int, Counter[str]] = defaultdict(Counter)
+        pods: Counter[str] = Counter(placed.values())
+        for life, node in placed.items():
+            cores, size = requests(life)
+            asked[node] = asked[node][0] + cores, asked[node][1] + size
+            familiars[life.workload.number][node] += 1
+        used = self.used(known, step)
+        whose = {one.number: (one.namespace, "Deployment", one.name) for one in self.plan.workloads}
+        return nodes_snapshot(
+            [
+                NodeFacts(
+                    name=name,
+                    cpu_cores=cores,
+                    memory_bytes=size,
+                    requested_cores=asked[name][0],
+                    requested_bytes=asked[name][1],
+                    used_cores=used[name][0],
+                    used_bytes=used[name][1],
+                    pods=pods[name],
+                )
+                for name, (cores, size) in self.capacity.items()
+            ],
+            familiars={whose[number]: counts for number, counts in familiars.items()},
+            talkers={
+                whose[one]: {node: 1e6 * count for node, count in familiars[other].items()}
+                for one, other in self.talkers().items()
+            },
+            aggressors={},
+            taken_at=now,
+        )
+
+    def figures(self, placed: Placed, step: int) -> dict[str, float]:
+        """Of one step."""
+        used = self.used(placed, step)
+        by_workload: dict[int, Counter[str]] = defaultdict(Counter)
+        for life, node in placed.items():
+            by_workload[life.workload.number][node] += 1
+        together = [
+            max(counts.values()) / counts.total()
+            for counts in by_workload.values()
+            if counts.total() > 1
+        ]
+        across = [
+            1.0 - sum(one[node] * other[node] for node in one) / (one.total() * other.total())
+            for number, peer in self.talkers().items()
+            if (one := by_workload[number]).total() and (other := by_workload[peer]).total()
+        ]
+        return {
+            "nodes_used": len(set(placed.values())),
+            "hot_nodes": sum(used[name][0] > HOT * room[0] for name, room in self.capacity.items()),
+            "largest_part_of_a_workload_on_one_node": sum(together) / len(together),
+            "traffic_across_nodes": sum(across) / len(across),
+        }
+
+
+def requests(life: Life) -> tuple[float, float]:
+    containers = life.workload.shape.containers
+    return (
+        sum(one.cpu_millis for one in containers) / 1000,
+        sum(one.memory_mib for one in containers) * MIB,
+    )
