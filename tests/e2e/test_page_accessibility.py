@@ -89,7 +89,7 @@ def test_the_machine_and_what_runs_on_it(page: Page, brain: FakeBrain) -> None:
 
 def test_the_list_of_nodes(page: Page, brain: FakeBrain) -> None:
     brain.nodes = [node(), node(name="edge-2", stale=True, age_s=900.0)]
-    page.goto(ORIGIN)
+    page.goto(f"{ORIGIN}/#topology")
     expect(page.locator("#nodes-table tbody tr")).to_have_count(2)
     assert complaints(page) == []
 

@@ -31,7 +31,7 @@ def brain(context: BrowserContext) -> FakeBrain:
 
 @pytest.fixture
 def shown(page: Page, brain: FakeBrain) -> Page:
-    page.goto(ORIGIN)
+    page.goto(f"{ORIGIN}/#topology")
     expect(page.get_by_role("heading", name="Nodes")).to_be_visible()
     return page
 
@@ -82,7 +82,7 @@ def test_a_column_sorts_by_share_with_the_unknown_last(shown: Page) -> None:
 
 def test_a_stale_node_is_said_and_found(page: Page, brain: FakeBrain) -> None:
     brain.nodes.append(small("edge-3", stale=True, age_s=600.0))
-    page.goto(ORIGIN)
+    page.goto(f"{ORIGIN}/#topology")
     expect(rows(page).nth(2)).to_contain_text("stale")
     expect(page.locator("#nodes-shown")).to_contain_text("1 stale")
     page.keyboard.press("/")
@@ -106,7 +106,7 @@ def test_a_crowd_of_nodes_stays_fluent_and_a_filter_finds_the_rest(
     page: Page, brain: FakeBrain
 ) -> None:
     brain.nodes = [small(f"node-{number}") for number in range(300)]
-    page.goto(ORIGIN)
+    page.goto(f"{ORIGIN}/#topology")
     expect(rows(page)).to_have_count(200)
     expect(page.locator("#nodes-shown")).to_contain_text("the first 200 are shown")
     page.locator("#nodes-filter").fill("NODE-299")
@@ -115,7 +115,7 @@ def test_a_crowd_of_nodes_stays_fluent_and_a_filter_finds_the_rest(
 
 def test_markup_in_the_name_of_a_node_is_text(page: Page, brain: FakeBrain) -> None:
     brain.nodes.append(small(HOSTILE))
-    page.goto(ORIGIN)
+    page.goto(f"{ORIGIN}/#topology")
     page.get_by_role("link", name=HOSTILE).click()
     expect(page.locator("#machine-name")).to_have_text(HOSTILE)
     assert page.locator("main img").count() == 0
@@ -125,6 +125,6 @@ def test_a_telephone_shows_the_list_without_scrolling_sideways(
     page: Page, brain: FakeBrain
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(ORIGIN)
+    page.goto(f"{ORIGIN}/#topology")
     expect(rows(page)).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
-from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
+from tests.fakes.console_brain import ORIGIN, FakeBrain, Json, node
 from tests.fakes.console_inventory import cluster_node, used, workload_item
 from tests.fakes.console_lists import ageing, grant, lease, missed, mutation, profile
 
@@ -212,3 +212,18 @@ def test_amounts_that_are_not_known_are_no_zeros(page: Page, context: BrowserCon
     expect(page.locator("#wasted-lines li").first.locator(".side")).to_have_attribute(
         "title", "requests — cores and —; uses — and — now"
     )
+
+
+def test_whoever_comes_to_a_cluster_sees_it_first(page: Page, context: BrowserContext) -> None:
+    several = FakeBrain(nodes=[node(), node(name="edge-2")])
+    several.serve(context)
+    page.goto(ORIGIN)
+    expect(page.get_by_role("heading", name="What is wrong")).to_be_visible()
+    expect(page).to_have_url(OVERVIEW)
+    page.get_by_role("link", name="Topology", exact=True).click()
+    expect(page.locator("#nodes-table tbody tr")).to_have_count(2)
+    # A machine alone is its own overview.
+    several.nodes = [node()]
+    page.goto("about:blank")
+    page.goto(ORIGIN)
+    expect(page.locator("#machine-name")).to_be_visible()

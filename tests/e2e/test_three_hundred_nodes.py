@@ -65,6 +65,8 @@ def test_the_page_lists_them_and_asks_for_one_at_a_time(
     fleet: Fleet, page: Page, answers: list[Response]
 ) -> None:
     page.goto(fleet.link)
+    expect(page.locator("#overview")).to_be_visible()
+    page.get_by_role("link", name="Topology", exact=True).click()
     expect(page.locator("#nodes-table tbody tr")).to_have_count(200)
     expect(page.locator("#nodes-shown")).to_contain_text("300 nodes")
     page.locator("#nodes-filter").fill("299")

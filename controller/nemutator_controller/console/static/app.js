@@ -182,12 +182,17 @@ function listen() {
   setInterval(showFreshness, 1000);
 }
 
+/** Whether somebody has just come, to a cluster: a morning there begins with what is wrong. A machine alone is
+ * its own overview. */
+const isLanding = () => location.hash === "" && state.nodes?.length > 1;
+
 listen();
 go();
 for (;;) {
   try {
     await refresh();
-    show();
+    if (isLanding()) location.replace("#overview");
+    else show();
   } catch (error) {
     // A defect of this page must neither freeze it unseen nor hide the next good answer.
     console.error(error);
