@@ -122,7 +122,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         neighbours_part(context, assessments),
-        placement_part(context, current, flows, assessments),
+        placement_part(context, current, flows, assessments, seasons.finding),
         grants_part(context),
         evictions_part(context, evictions),
         rolling_part(context, seasons.finding.season),

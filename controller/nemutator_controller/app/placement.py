@@ -31,15 +31,24 @@ from nemutator_controller.placement.nodes_snapshot import (
 )
 from nemutator_controller.placement.pods import LARGEST_BYTES
 from nemutator_controller.placement.refreshing import KeptNodesSnapshot
+from nemutator_controller.seasons.day_book import CLUSTER
+from nemutator_controller.seasons.finding import SeasonFinding
 
 ON_EACH_NODE = "DaemonSet"
+
+UNTOLD = frozenset({"flat", "unknown"})
+"""Seasons that say nothing of what comes."""
 
 EXTENDER_LIMITS = Limits(body_bytes=LARGEST_BYTES, connections=64, request_s=2.0, drain_s=0.3)
 """Schedulers are few, and go on without us after a tenth of a second."""
 
 
 def kept_snapshot(
-    context: BrainContext, use: CurrentUse, flows: KeptFlows, neighbours: NeighbourAssessments
+    context: BrainContext,
+    use: CurrentUse,
+    flows: KeptFlows,
+    neighbours: NeighbourAssessments,
+    seasons: SeasonFinding,
 ) -> KeptNodesSnapshot | None:
     """None: there is no cluster."""
     if context.cluster is None:
@@ -48,14 +57,18 @@ def kept_snapshot(
     clock = context.process.clock
     counted = CountedCluster(watched, use, NoLevels(), asyncio.to_thread, clock)
     return KeptNodesSnapshot(
-        ClusterNodes(counted, watched, flows, neighbours, clock), context.process
+        ClusterNodes(counted, watched, flows, neighbours, seasons, clock), context.process
     )
 
 
 def placement_part(
-    context: BrainContext, use: CurrentUse, flows: KeptFlows, neighbours: NeighbourAssessments
+    context: BrainContext,
+    use: CurrentUse,
+    flows: KeptFlows,
+    neighbours: NeighbourAssessments,
+    seasons: SeasonFinding,
 ) -> Part:
-    snapshot = kept_snapshot(context, use, flows, neighbours)
+    snapshot = kept_snapshot(context, use, flows, neighbours, seasons)
     routes = PlacementApi(snapshot, context.process).routes()
     listener = None if snapshot is None else extender_listener(context, snapshot)
     if snapshot is None or listener is None:
@@ -98,6 +111,7 @@ class ClusterNodes:
     watched: WatchedByBrain
     flows: KeptFlows
     neighbours: NeighbourAssessments
+    seasons: SeasonFinding
     clock: Clock
 
     async def take(self) -> NodesSnapshot | None:
@@ -122,6 +136,13 @@ class ClusterNodes:
             if (times := one.grades[NeighbourRole.AGGRESSOR]).most
         }
 
+        seasons = {
+            scope: found.state.season
+            for scope, found in list(self.seasons.found.items())
+            if found.state.season not in UNTOLD
+        }
+        season = seasons.pop(CLUSTER, "")
+
         def made() -> NodesSnapshot:
             named = named_flows(reported, snapshot, addresses_of(snapshot, self.watched.objects()))
             places = {
@@ -134,6 +155,8 @@ class ClusterNodes:
                 talkers=_talkers(named, places),
                 aggressors=aggressors,
                 taken_at=now,
+                season=season,
+                seasons=seasons,
             )
 
         return await asyncio.to_thread(made)

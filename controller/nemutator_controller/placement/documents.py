@@ -43,6 +43,7 @@ def placement_document(
         "requests": {"cpu": pod.cpu_cores, "memory": pod.memory_bytes},
         "ageS": round(max(0.0, now - snapshot.taken_at), 1),
         "nodes": len(snapshot.names),
+        "season": snapshot.season_of(pod.workload),
         "items": [
             {
                 "node": one.node,

@@ -51,7 +51,14 @@ class NodesSnapshot:
     """Bytes per second that a workload exchanges with pods there."""
     aggressors: Mapping[Workload, int] = field(default_factory=dict)
     """The grades of workloads from which others suffer."""
+    season: str = ""
+    """Of the cluster; empty: it is not known."""
+    seasons: Mapping[Workload, str] = field(default_factory=dict)
+    """Of workloads that have one of their own."""
     taken_at: float = 0.0
+
+    def season_of(self, workload: Workload) -> str:
+        return self.seasons.get(workload, self.season)
 
 
 COLUMNS = (
@@ -74,6 +81,8 @@ def nodes_snapshot(
     talkers: Mapping[Workload, Mapping[str, float]],
     aggressors: Mapping[Workload, int],
     taken_at: float,
+    season: str = "",
+    seasons: Mapping[Workload, str] | None = None,
 ) -> NodesSnapshot:
     """*familiars* and *talkers* by the names of nodes; those of other nodes are left out."""
     places = {node.name: place for place, node in enumerate(nodes)}
@@ -98,5 +107,7 @@ def nodes_snapshot(
         },
         talkers={key: placed(found) for key, found in talkers.items()},
         aggressors=aggressors,
+        season=season,
+        seasons=seasons or {},
         taken_at=taken_at,
     )

@@ -64,9 +64,9 @@ class NodeScore:
     factors: tuple[FactorScore, ...]
 
 
-def scores(snapshot: NodesSnapshot, pod: WantedPod, *, season: str = "") -> Numbers:
+def scores(snapshot: NodesSnapshot, pod: WantedPod) -> Numbers:
     """Of all nodes of *snapshot* from 0 to 1."""
-    parts = _parts(snapshot, pod, season)
+    parts = _parts(snapshot, pod)
     total = np.zeros(len(snapshot.names))
     for factor, values in parts.items():
         total += factor.weight * values
@@ -74,11 +74,9 @@ def scores(snapshot: NodesSnapshot, pod: WantedPod, *, season: str = "") -> Numb
     return found
 
 
-def asked_scores(
-    snapshot: NodesSnapshot, pod: WantedPod, asked: Sequence[str], *, season: str = ""
-) -> list[float]:
+def asked_scores(snapshot: NodesSnapshot, pod: WantedPod, asked: Sequence[str]) -> list[float]:
     """Of the nodes *asked* for, in their order; one that is not known has the middle of those that are."""
-    every = scores(snapshot, pod, season=season)
+    every = scores(snapshot, pod)
     get = snapshot.places.get
     places = np.array([get(name, -1) for name in asked], dtype=np.intp)
     is_known = places >= 0
@@ -89,12 +87,10 @@ def asked_scores(
     return result
 
 
-def explained(
-    snapshot: NodesSnapshot, pod: WantedPod, *, season: str = "", most: int = 20
-) -> list[NodeScore]:
+def explained(snapshot: NodesSnapshot, pod: WantedPod, *, most: int = 20) -> list[NodeScore]:
     """The best *most* nodes, the best first, each with the reasons."""
-    parts = _parts(snapshot, pod, season)
-    every = scores(snapshot, pod, season=season)
+    parts = _parts(snapshot, pod)
+    every = scores(snapshot, pod)
     order = np.argsort(-every, kind="stable")[:most].tolist()
     return [
         NodeScore(
@@ -113,9 +109,9 @@ def explained(
     ]
 
 
-def _parts(snapshot: NodesSnapshot, pod: WantedPod, season: str) -> dict[PlacementFactor, Numbers]:
+def _parts(snapshot: NodesSnapshot, pod: WantedPod) -> dict[PlacementFactor, Numbers]:
     columns = snapshot.columns
-    spreads = season in SPREADING
+    spreads = snapshot.season_of(pod.workload) in SPREADING
     cpu = _share(columns["used_cores"] + pod.cpu_cores, columns["cpu_cores"])
     memory = _share(columns["used_bytes"] + pod.memory_bytes, columns["memory_bytes"])
     familiars = _column(snapshot, snapshot.familiars.get(pod.workload, {}))

@@ -40,6 +40,7 @@ class ListedPlacement(msgspec.Struct, frozen=True, rename="camel"):
     age_s: Amount
     nodes: int
     items: tuple[ListedPlace, ...]
+    season: str = ""
 
 
 def decode(document: object) -> ListedPlacement:
@@ -53,8 +54,9 @@ def overview(found: ListedPlacement) -> str:
         (one.node, f"{100 * one.score:.0f}", _reason(one, best=True), _reason(one, best=False))
         for one in found.items
     ]
+    season = f"its season is {visible(found.season, limit=20)}; " if found.season else ""
     return table(LAYOUT, rows) + (
-        f"of {found.nodes} nodes, as they were {found.age_s:.0f} s ago; whether a node is possible at all is"
+        f"{season}of {found.nodes} nodes, as they were {found.age_s:.0f} s ago; whether a node is possible at all is"
         " for the scheduler to say\n"
     )
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from tests.controller.placement.nodes import GIB, POD, WEB, best, node, snapshot
 
 
 def preferred(found: NodesSnapshot, pod: WantedPod = POD, season: str = "") -> str:
-    return found.names[best(scores(found, pod, season=season).tolist())]
+    return found.names[best(scores(replace(found, season=season), pod).tolist())]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,9 @@ def test_before_a_peak_pods_are_spread_over_empty_nodes_too() -> None:
     nodes = snapshot(node("busy", used_cores=4.0), node("free", used_cores=0.0, pods=0))
     assert preferred(nodes) == "busy"
     assert preferred(nodes, season="pre-peak") == "free"
+    # A workload's own season counts before the cluster's.
+    own = {POD.workload: "pre-peak"}
+    assert preferred(replace(nodes, seasons=own), season="off-peak") == "free"
 
 
 def test_a_node_that_nobody_knows_has_the_middle_of_those_that_are_known() -> None:
@@ -112,9 +117,9 @@ def test_every_score_lies_between_0_and_1_and_is_the_sum_of_its_factors(
         )
     )
     pod = WantedPod(workload=WEB, cpu_cores=wanted)
-    every = scores(found, pod, season=season)
+    every = scores(replace(found, season=season), pod)
     assert ((every >= 0) & (every <= 1)).all()
     weights = sum(factor.weight for factor in FACTORS)
-    for one in explained(found, pod, season=season):
+    for one in explained(replace(found, season=season), pod):
         total = sum(each.factor.weight * each.score for each in one.factors) / weights
         assert one.score == pytest.approx(total, abs=0.002)

@@ -23,7 +23,9 @@ def test_nodes_are_listed_with_what_says_most_for_and_against_them() -> None:
     lines = overview(decode(answer())).splitlines()
     assert lines[1].split()[0] == "good"
     assert "with it 105 % of its CPU would be in use" in lines[2]
-    assert "of 2 nodes, as they were 3 s ago" in lines[-1]
+    assert lines[-1].startswith("of 2 nodes, as they were 3 s ago")
+    seasonal = overview(decode(answer() | {"season": "peak"}))
+    assert "\nits season is peak; of 2 nodes" in seasonal
 
 
 def test_every_factor_is_explained() -> None:
