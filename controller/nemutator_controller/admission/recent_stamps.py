@@ -8,7 +8,7 @@ the last half minute is remembered, and a pod that still has our values is known
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nemutator_controller.admission.ports import StampLink
 from nemutator_controller.admission.stamp_messages import (
@@ -30,6 +30,9 @@ MOST = 4_096
 
 MOST_KINDS = 8
 """Different changes of pods that have one origin: each further pod is compared with each of them."""
+
+
+Place = Literal["ids", "heard", "given_back"]
 
 
 class Origin(NamedTuple):
@@ -66,9 +69,26 @@ class _Alike:
     edits: tuple[Edit, ...]
     paths: tuple[Path, ...] = field(init=False)
     ids: deque[str] = field(default_factory=deque)
+    """Those that we have made ourselves."""
+    heard: deque[str] = field(default_factory=deque)
+    """Those of the processes that share our port."""
+    given_back: deque[str] = field(default_factory=deque)
+    """Those that a pod had lost and has again. It may lose them once more, but whoever comes now is most likely
+    another pod, which has lost its own."""
 
     def __post_init__(self) -> None:
         self.paths = tuple(parse_path(edit.path) for edit in self.edits)
+
+    def next_id(self) -> str:
+        """Of two processes that give one back at the same moment each takes another one: its own oldest, or
+        the other's newest."""
+        if self.ids:
+            return self.ids.popleft()
+        return self.heard.pop() if self.heard else self.given_back.pop()
+
+    @property
+    def all_ids(self) -> tuple[deque[str], ...]:
+        return self.ids, self.heard, self.given_back
 
     def shows(self, pod: Any) -> bool:
         """Whether *pod* has one of our values and all the labels that such a pod came with."""
@@ -94,7 +114,9 @@ class RecentStamps:
         for content in self.link.heard() if self.link is not None else ():
             match decode_message(content):
                 case KeptStamp() as kept:
-                    self._add(Origin(*kept.origin), kept.labels, kept.edits, kept.id, now)
+                    origin = Origin(*kept.origin)
+                    place: Place = "given_back" if kept.given_back else "heard"
+                    self._add(origin, kept.labels, kept.edits, kept.id, now, place)
                 case TakenStamp() as taken:
                     self._remove(Origin(*taken.origin), taken.id)
                 case None:
@@ -110,10 +132,13 @@ class RecentStamps:
         self._forget(now)
         return all(any(each is kind for kind in kinds) for each in self._of.get(origin, ()))
 
-    def keep(self, origin: Origin, pod: Any, stamp: Stamp, now: float) -> None:
-        """Remember that *pod*, as it was asked about at *now*, gets *stamp*."""
+    def keep(
+        self, origin: Origin, pod: Any, stamp: Stamp, now: float, *, given_back: bool = False
+    ) -> None:
+        """Remember that *pod*, as it was asked about at *now*, gets *stamp*; *given_back*: once more."""
         if stamp.edits:
-            self.keep_alike(origin, labels_beside(pod, stamp.edits), stamp.edits, stamp.id, now)
+            kept = labels_beside(pod, stamp.edits)
+            self.keep_alike(origin, kept, stamp.edits, stamp.id, now, given_back=given_back)
 
     def keep_alike(
         self,
@@ -122,13 +147,15 @@ class RecentStamps:
         edits: tuple[Edit, ...],
         id_: str,
         now: float,
+        *,
+        given_back: bool = False,
     ) -> None:
         """The same for a pod that has the labels *kept* beside those that *edits* write."""
-        self._add(origin, kept, edits, id_, now)
+        self._add(origin, kept, edits, id_, now, "given_back" if given_back else "ids")
         if self.link is not None:
             # Labels that are no text are never compared: the server refuses such a pod.
             texts = {key: str(text) for key, text in kept.items()}
-            self.link.tell(encode_message(KeptStamp(origin, texts, id_, edits)))
+            self.link.tell(encode_message(KeptStamp(origin, texts, id_, edits, given_back)))
 
     def _add(
         self,
@@ -137,6 +164,7 @@ class RecentStamps:
         edits: tuple[Edit, ...],
         id_: str,
         now: float,
+        place: Place = "ids",
     ) -> None:
         kinds = self._of.get(origin, ())
         alike = next((a for a in kinds if a.labels == kept and a.edits == edits), None)
@@ -144,7 +172,8 @@ class RecentStamps:
             alike = _Alike(kept, edits)
             self._of.setdefault(origin, []).append(alike)
             del self._of[origin][:-MOST_KINDS]
-        alike.ids.append(id_)
+        ids: deque[str] = getattr(alike, place)
+        ids.append(id_)
         self._order.append((now, origin, alike, id_))
         self._forget(now)
 
@@ -159,7 +188,7 @@ class RecentStamps:
         alike = self._shown_by(pod, self._of.get(origin, ()))
         if alike is None:
             return None
-        id_ = alike.ids.popleft()
+        id_ = alike.next_id()
         self._drop_empty(origin, alike)
         if self.link is not None:
             self.link.tell(encode_message(TakenStamp(origin, id_)))
@@ -167,9 +196,10 @@ class RecentStamps:
 
     def _remove(self, origin: Origin, id_: str) -> None:
         for alike in list(self._of.get(origin, ())):
-            if id_ in alike.ids:
-                alike.ids.remove(id_)
-                self._drop_empty(origin, alike)
+            for ids in alike.all_ids:
+                if id_ in ids:
+                    ids.remove(id_)
+                    self._drop_empty(origin, alike)
 
     def _shown_by(self, pod: Any, kinds: Sequence[_Alike]) -> _Alike | None:
         try:
@@ -183,13 +213,14 @@ class RecentStamps:
     def _forget(self, now: float) -> None:
         while self._order and (len(self._order) > MOST or self._order[0][0] < now - KEPT_S):
             _, origin, alike, id_ = self._order.popleft()
-            if alike.ids and alike.ids[0] == id_:
-                alike.ids.popleft()
-                self._drop_empty(origin, alike)
+            for ids in alike.all_ids:
+                if ids and ids[0] == id_:
+                    ids.popleft()
+                    self._drop_empty(origin, alike)
 
     def _drop_empty(self, origin: Origin, alike: _Alike) -> None:
         kinds = self._of.get(origin, [])
-        if not alike.ids and alike in kinds:
+        if not any(alike.all_ids) and alike in kinds:
             kinds.remove(alike)
             if not kinds:
                 del self._of[origin]

@@ -3,10 +3,13 @@
 What one has sent before it answers is in the queues of the others before the API server can ask again.
 """
 
+import asyncio
 import contextlib
 import logging
 import secrets
 import socket
+import struct
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -22,10 +25,20 @@ LONGEST = 64 << 10
 """Bytes of a message. Pods whose edits take more are rare, and then only one process knows them."""
 
 RECEIVED = 1 << 20
-"""Bytes that may wait for us."""
+"""Bytes that may wait for us in the kernel, which takes few messages whatever they have: ten on many machines
+(`net.unix.max_dgram_qlen`). So they are read as they come, and not only when we are asked."""
+
+MOST_HEARD = 10_000
+"""Messages that wait for us to be asked: more pods than are being made at once anywhere."""
+
+PATIENCE = struct.pack("ll", 0, 2_000)
+"""Two milliseconds, as the kernel takes it: for so long a message waits for room in the queue of another process,
+which is just reading it. Who has taken longer is not waited for again within `DEAF_S`."""
+
+DEAF_S = 1.0
 
 AT_ONCE = 1_000
-"""Messages that are read before a request; the others are read before the next one."""
+"""Messages that are read before others have their turn."""
 
 LISTED_S = 1.0
 """How often the directory is listed although it seems to be as it was."""
@@ -46,6 +59,12 @@ class Siblings:
         self._own = directory / f"{secrets.token_hex(6)}{SUFFIX}"
         self._others: tuple[Path, ...] = ()
         self._listed: tuple[int, float] = (0, float("-inf"))
+        self._heard: deque[bytes] = deque()
+        self._deaf: dict[Path, float] = {}
+        """By who did not take a message in time, until when nobody waits for it."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sending = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._sending.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, PATIENCE)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -55,6 +74,7 @@ class Siblings:
             self._own.chmod(0o600)
         except OSError as error:
             self._socket.close()
+            self._sending.close()
             raise OperatorError(
                 f"cannot use {directory}: {error.strerror or error}",
                 remedy="name a directory with a short path in admission.siblings, to which all of them may write",
@@ -65,10 +85,14 @@ class Siblings:
         if len(message) > LONGEST:
             self._lost("too_large")
             return
+        now = self._process.clock.monotonic()
         for path in self._siblings():
+            is_deaf = now < self._deaf.get(path, now)
             try:
-                self._socket.sendto(message, str(path))
+                self._sending.sendto(message, socket.MSG_DONTWAIT if is_deaf else 0, str(path))
             except BlockingIOError:
+                self._deaf = {one: until for one, until in self._deaf.items() if now < until}
+                self._deaf[path] = now + DEAF_S
                 self._lost("full")
             except ConnectionRefusedError:
                 # Its process is gone, and nobody will bind that name again.
@@ -79,17 +103,33 @@ class Siblings:
             except OSError:
                 self._lost("refused")
 
+    def attend(self) -> None:
+        """Read from now on what comes, as it comes."""
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._socket.fileno(), self._read)
+
     def heard(self) -> Iterator[bytes]:
-        for _ in range(AT_ONCE):
-            try:
-                yield self._socket.recv(LONGEST + 1)
-            except OSError:
-                return
+        self._read()
+        while self._heard:
+            yield self._heard.popleft()
 
     def close(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(self._socket.fileno())
         self._socket.close()
+        self._sending.close()
         with contextlib.suppress(OSError):
             self._own.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        # Who is asked by nobody needs to know the last ones alone.
+        for _ in range(AT_ONCE):
+            try:
+                self._heard.append(self._socket.recv(LONGEST + 1))
+            except OSError:
+                return
+            if len(self._heard) > MOST_HEARD:
+                self._heard.popleft()
 
     def _siblings(self) -> tuple[Path, ...]:
         try:

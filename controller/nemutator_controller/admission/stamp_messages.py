@@ -18,6 +18,8 @@ class KeptStamp(msgspec.Struct, frozen=True, tag="kept"):
     """Those of the pod that are not ours."""
     id: str
     edits: tuple[Edit, ...]
+    given_back: bool = False
+    """Whether it had lost it."""
 
 
 class TakenStamp(msgspec.Struct, frozen=True, tag="taken"):

@@ -294,7 +294,14 @@ class WebhookHandler:
         if saved is not None:
             if saved.change.stamp is not None:
                 now = self.process.clock.monotonic()
-                self.stamps.keep(saved.origin, saved.pod, saved.change.stamp, now)
+                # Without an edit of this time it is the stamp that the pod had lost.
+                self.stamps.keep(
+                    saved.origin,
+                    saved.pod,
+                    saved.change.stamp,
+                    now,
+                    given_back=not planned.edits,
+                )
             if saved.record is not None:
                 self.decisions.note(saved.record, planned, decided.result)
         return decided.result, decided.response

@@ -57,6 +57,8 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     )
     configuration = InCluster(process.clock, mount=settings.service_account)
     siblings = Siblings(Path(settings.siblings), process) if settings.siblings else None
+    if siblings is not None:
+        siblings.attend()
     with contextlib.closing(spool), contextlib.closing(siblings) if siblings else NOBODY:
         brain = brain_over_http(settings, process)
         async with HttpTransport(configuration, process.meter) as transport, brain:

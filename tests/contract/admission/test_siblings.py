@@ -60,6 +60,19 @@ def test_what_one_tells_all_others_hear_in_its_order(tmp_path: Path) -> None:
     assert list((tmp_path / "siblings").iterdir()) == []
 
 
+async def test_many_are_heard_although_the_kernel_holds_few(tmp_path: Path) -> None:
+    meter = MemoryMeter()
+    one, two = siblings(tmp_path, meter), siblings(tmp_path)
+    with contextlib.closing(one), contextlib.closing(two):
+        two.attend()
+        for number in range(300):
+            one.tell(b"%d" % number)
+            # As after each request: nobody asks the other one meanwhile.
+            await asyncio.sleep(0)
+        assert list(two.heard()) == [b"%d" % number for number in range(300)]
+    assert meter.value(names.STAMPS_NOT_TOLD, reason="full") == 0
+
+
 def test_who_was_killed_is_told_nothing_more_and_its_name_goes(tmp_path: Path) -> None:
     one = siblings(tmp_path)
     killed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

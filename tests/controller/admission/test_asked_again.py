@@ -104,6 +104,16 @@ async def test_each_of_many_alike_pods_gets_a_stamp_of_its_own_back() -> None:
     assert stamps == {pod["metadata"]["annotations"][STAMP] for pod in pods}
 
 
+async def test_each_of_many_that_come_one_after_the_other_gets_its_own_back() -> None:
+    admission = Admission(half=HALF)
+    for number in range(4):
+        once = await asked(admission, BUSY)
+        twice = await asked(admission, stripped(once))
+        assert msgspec.json.decode(twice["metadata"]["annotations"][STAMP])["id"] == f"d{number}"
+        # The server may ask a third time.
+        assert await asked(admission, stripped(twice)) == twice == once
+
+
 async def test_another_pod_of_the_same_workload_is_not_taken_for_one_that_was_stripped() -> None:
     admission = Admission(half=HALF)
     await asked(admission, BUSY)

@@ -105,3 +105,21 @@ def test_what_was_heard_is_forgotten_in_time_and_strange_bytes_are_nothing() -> 
     second.hear(0.0)
     assert second.take(WEB, pod(team="a"), KEPT_S + 1) is None
     assert not second.knows(WEB)
+
+
+def test_two_that_give_back_at_the_same_moment_give_back_different_ones() -> None:
+    first, second, _ = siblings()
+    made = [Stamp(name, STAMP.edits) for name in "abcd"]
+    for stamps, stamp in zip((first, first, first, second), made, strict=True):
+        stamps.keep(WEB, pod(), stamp, 0.0)
+    for stamps in (first, second):
+        stamps.hear(0.0)
+    given = []
+    for _ in range(2):
+        # Neither has heard of what the other takes.
+        given += [stamps.take(WEB, pod(team="a"), 0.0) for stamps in (first, second)]
+    assert sorted(each.id for each in given if each is not None) == ["a", "b", "c", "d"]
+    for stamps in (first, second):
+        stamps.hear(0.0)
+        assert stamps.take(WEB, pod(team="a"), 0.0) is None
+        assert not stamps.knows(WEB)

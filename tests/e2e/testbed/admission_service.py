@@ -20,8 +20,17 @@ from typing import Any
 import yaml
 
 from tests.certificates import Authority
-from tests.e2e.talking import ask, counted
-from tests.e2e.testbed.webhook import DEPLOY, REGISTERED, RIGHTS, ROLE, Json, account_files, asking
+from tests.e2e.talking import counted
+from tests.e2e.testbed.webhook import (
+    DEPLOY,
+    REGISTERED,
+    RIGHTS,
+    ROLE,
+    Json,
+    account_files,
+    asking,
+    is_ready,
+)
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.leftovers import MARK
@@ -43,11 +52,7 @@ class Replica:
     daemon: Daemon = field(repr=False)
 
     def is_ready(self) -> bool:
-        """As the manifest's probe asks."""
-        try:
-            return ask(self.data / "admission.sock", "/readyz").status == 200
-        except OSError:
-            return False
+        return is_ready(self.data / "admission.sock")
 
     def counted(self, metric: str, **labels: str) -> float:
         return counted(self.data / "admission.sock", metric, **labels)

@@ -169,3 +169,45 @@ def test_what_a_live_policy_has_written_goes_when_it_is_deleted(
     told = {each["involvedObject"]["name"] for each in notes if each["reason"] == "LiveMetadata"}
     assert (label("edited"), label("applied")) == ("theirs", "a")
     assert {"edited", "applied"} <= told
+
+
+@pytest.mark.timeout(300)
+def test_images_and_selectors_of_what_is_new_are_those_of_tokens(
+    webhook: Webhook, redis: Redis, namespace: str
+) -> None:
+    cluster = webhook.cluster
+    tokens = {
+        "nemu_image_app": "20.04",
+        "nemu_selectors_replace_list": "app",
+        "nemu_selector_label_app": "example.org/name",
+        "nemu_selector_label_value_app": "shop",
+    }
+    for key, value in tokens.items():
+        redis.call("SET", key, value)
+    try:
+        webhook.until_called(namespace)
+        chosen = {"selectors": {"tokens": True}}
+        cluster.apply(policy("names", namespace, chosen, applyTo="template"))
+
+        def made(*more: str) -> Json:
+            text = json.dumps(deployment(namespace))
+            printed = cluster.kubectl("apply", "--filename=-", "--output=json", *more, given=text)
+            spec: Json = json.loads(printed)["spec"]
+            return spec
+
+        until(
+            lambda: "app" not in made("--dry-run=server")["selector"]["matchLabels"],
+            "policy and tokens are known",
+            within_s=120,
+        )
+        spec = made()
+        expected = {"example.org/name": "shop"}
+        assert spec["selector"]["matchLabels"] == expected
+        assert spec["template"]["metadata"]["labels"] == expected
+        # Images are those of pods alone: a template keeps the name that its author has written.
+        assert spec["template"]["spec"]["containers"][0]["image"] == "app:1"
+        created = create(cluster, namespace, pod())
+        assert created["spec"]["containers"][0]["image"] == "docker.io/library/app:20.04"
+        cluster.kubectl("delete", "mutationpolicy", "names")
+    finally:
+        redis.call("DEL", *tokens)

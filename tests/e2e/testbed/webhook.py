@@ -21,6 +21,7 @@ from nemutator_controller.policies.model import policy_of
 from nemutator_controller.policies.template_rules import ENTRY, rules_for
 
 from tests.certificates import Authority
+from tests.e2e.talking import ask
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.leftovers import MARK
@@ -126,13 +127,15 @@ def standing(
     registries: str = "",
     settings: Mapping[str, str] = NO_SETTINGS,
     certified: bool = False,
+    strict: bool = True,
+    siblings: int = 0,
 ) -> Iterator[Webhook]:
     """The process, with the rights that its manifest gives it, called by the manifest's entries.
 
     With a *brain* it has nothing in its spool for long; it finds that in its data directory. The
     brain reads images of *registries*, and has further *settings*, by their variables.
     *certified*: only the API server and a probe may call, with certificates of the front proxy's
-    authority.
+    authority. So many *siblings* listen on its port, each with a data directory beside its own.
     """
     manifests = list(yaml.safe_load_all((DEPLOY / "manifests" / "admission.yaml").read_text()))
     # Left behind: its end would take seconds, and the cluster ends soon anyway.
@@ -154,23 +157,32 @@ def standing(
         shown.write_text(cluster.front_proxy.client("probe").both)
         asking_for = [f"--client-ca={folder / 'clients.crt'}", "--client-names=front-proxy,probe"]
     port = free_port()
-    daemon = cluster.run.started(
-        "admission",
-        [
-            # The testbed marks what it starts with a variable that is no setting of ours.
-            "/usr/bin/env", f"--unset={MARK}",
-            sys.executable, "-m", "nemutator_controller", "admission",
-            f"--data-dir={data}", f"--address={LOOPBACK}:{port}",
-            f"--tls-certificate={folder / 'tls.crt'}", f"--tls-key={folder / 'tls.key'}",
-            f"--service-account={account}", "--init-image=nemutator/agent:e2e", "--strict",
-            *asking_for,
-        ],
-        environment={
-            "PATH": os.defpath,
-            "KUBERNETES_SERVICE_HOST": LOOPBACK,
-            "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
-        },
-    )  # fmt: skip
+    further = [*asking_for, *(["--strict"] if strict else [])]
+    if siblings:
+        further.append(f"--siblings={folder / 'siblings'}")
+
+    def started(number: int) -> Daemon:
+        # Its first data directory is the brain's, too.
+        own = data if not number else folder / f"data-{number}"
+        return cluster.run.started(
+            f"admission-{number}" if number else "admission",
+            [
+                # The testbed marks what it starts with a variable that is no setting of ours.
+                "/usr/bin/env", f"--unset={MARK}",
+                sys.executable, "-m", "nemutator_controller", "admission",
+                f"--data-dir={own}", f"--address={LOOPBACK}:{port}",
+                f"--tls-certificate={folder / 'tls.crt'}", f"--tls-key={folder / 'tls.key'}",
+                f"--service-account={account}", "--init-image=nemutator/agent:e2e", *further,
+            ],
+            environment={
+                "PATH": os.defpath,
+                "KUBERNETES_SERVICE_HOST": LOOPBACK,
+                "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
+            },
+        )  # fmt: skip
+
+    daemon = started(0)
+    beside += [started(number + 1) for number in range(siblings)]
     hook = Webhook(cluster, daemon, port, authority, data, shown)
 
     def ready() -> bool:
@@ -180,12 +192,23 @@ def standing(
             return False
 
     daemon.wait_until(ready, within_s=READY_S)
+    for number in range(siblings):
+        socket = folder / f"data-{number + 1}" / "admission.sock"
+        until(lambda at=socket: is_ready(at), "a sibling is ready", within_s=READY_S)  # type: ignore[misc]
     cluster.apply(_pointed_at(port, authority))
     yield hook
     cluster.kubectl("delete", "mutatingwebhookconfiguration", REGISTERED)
     cluster.kubectl("delete", "mutationpolicies", "--all")
     for each in (daemon, *beside):
         each.stop()
+
+
+def is_ready(socket: Path) -> bool:
+    """As the manifest's probe asks."""
+    try:
+        return ask(socket, "/readyz").status == 200
+    except OSError:
+        return False
 
 
 def account_files(cluster: Cluster, folder: Path, name: str) -> Path:
