@@ -1,11 +1,11 @@
-"""Workloads that autoscalers of others scale or size, from one watched cluster."""
+"""What one watched cluster says of sized workloads: who scales or sizes them as well, and how they are started."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.kube.workload_objects import Autoscaler, VerticalAutoscaler
-from nemutator_controller.sizing.keys import Workload
+from nemutator_controller.sizing.keys import ContainerKey, Workload
 
 FOLLOWED = "a HorizontalPodAutoscaler follows it"
 SIZED = "the VerticalPodAutoscaler {} sizes it"
@@ -33,6 +33,22 @@ class ScaledWorkloads:
                 key = (sizer.metadata.namespace, target.kind, target.name)
                 found.setdefault(key, {}).update(cpu=why, memory=why)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class FlagsOfTemplates:
+    """The `RuntimeFlags` of a cluster."""
+
+    cluster: Cluster
+
+    def of(self, key: ContainerKey) -> tuple[str, ...]:
+        workloads = self.cluster.objects.snapshot().workloads.get(key.owner_kind, {})
+        found = workloads.get(f"{key.namespace}/{key.owner}")
+        if found is None:
+            return ()
+        is_cron = key.owner_kind == "CronJob"
+        template = found.spec.job_template.spec.template if is_cron else found.spec.template
+        return dict(template.spec.runtime).get(key.container, ())
 
 
 def followed(autoscaler: Autoscaler) -> Iterator[str]:

@@ -11,18 +11,56 @@ from nemutator_controller.kube.objects import (
     Resources,
     Shape,
 )
+from nemutator_controller.kube.runtime_flags import runtime_flags
 from nemutator_controller.kube.shared_values import set_field, shared, shared_texts
+
+
+class TemplateVariable(Shape, frozen=True, gc=False):
+    name: str = ""
+    value: str = ""
+
+
+class TemplateContainer(Container, frozen=True, gc=False):
+    """As it is decoded: what it is started with is read for a few words alone, and not kept."""
+
+    env: tuple[TemplateVariable, ...] = ()
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+
+    @property
+    def runtime(self) -> tuple[str, ...]:
+        pairs = ((each.name, each.value) for each in self.env)
+        return runtime_flags(pairs, (*self.command, *self.args))
+
+    def plain(self) -> Container:
+        return Container(
+            name=self.name,
+            image=self.image,
+            resources=self.resources,
+            restart_policy=self.restart_policy,
+        )
 
 
 class TemplatePodSpec(Shape, frozen=True, gc=False):
     """A pod's spec, before there is a pod."""
 
-    containers: tuple[Container, ...] = ()
+    containers: tuple[Container, ...] = msgspec.field(default=(), name="nemutator.io/containers")
+    started: tuple[TemplateContainer, ...] = msgspec.field(default=(), name="containers")
+    """They become those above, and what follows."""
+    runtime: tuple[tuple[str, tuple[str, ...]], ...] = msgspec.field(
+        default=(), name="nemutator.io/runtime"
+    )
+    """By name of the container, how much of a machine its language may take, as `runtime_flags` finds it."""
     init_containers: tuple[Container, ...] = ()
     overhead: Mapping[str, str] = {}
     resources: Resources = NO_RESOURCES
 
     def __post_init__(self) -> None:
+        if self.started:
+            flags = ((each.name, each.runtime) for each in self.started)
+            set_field(self, "runtime", shared(tuple(pair for pair in flags if pair[1])))
+            set_field(self, "containers", tuple(each.plain() for each in self.started))
+            set_field(self, "started", ())
         # Its pods have the very same.
         set_field(self, "containers", shared(self.containers))
         if self.init_containers:

@@ -59,6 +59,8 @@ class Advice:
     confidence: Confidence = field(default_factory=Confidence)
     pods: int = 1
     """Of the workload, that run: each of them requests so much."""
+    remarks: tuple[str, ...] = ()
+    """What its language's own limits mean for this, with a remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from aiohttp import web
@@ -12,9 +12,15 @@ from nemutator_common.process import Process
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
-from nemutator_controller.sizing.documents import AdviceList, for_admission, is_listed
-from nemutator_controller.sizing.keys import Workload
-from nemutator_controller.sizing.ports import GrowingMemory, Requests, SizedElsewhere
+from nemutator_controller.sizing.documents import Advice, AdviceList, for_admission, is_listed
+from nemutator_controller.sizing.keys import ContainerKey, Workload
+from nemutator_controller.sizing.ports import (
+    GrowingMemory,
+    Requests,
+    RuntimeFlags,
+    SizedElsewhere,
+)
+from nemutator_controller.sizing.runtime_remarks import runtime_remarks
 from nemutator_controller.sizing.usages import Usages
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -30,6 +36,16 @@ class NobodyElse:
 NOWHERE_ELSE = NobodyElse()
 
 
+class NoFlags:
+    """A `RuntimeFlags` where nobody knows how containers are started."""
+
+    def of(self, key: ContainerKey) -> tuple[str, ...]:
+        return ()
+
+
+NO_FLAGS = NoFlags()
+
+
 @dataclass(frozen=True, slots=True)
 class AdviceApi:
     usages: Usages
@@ -37,6 +53,7 @@ class AdviceApi:
     growing: GrowingMemory
     process: Process
     elsewhere: SizedElsewhere = NOWHERE_ELSE
+    flags: RuntimeFlags = NO_FLAGS
 
     def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
@@ -56,8 +73,13 @@ class AdviceApi:
             namespace=namespace,
         )
         now = self.process.clock.now()
-        listed = [one for one in found.items if is_listed(one, now=now)]
+        listed = [self._remarked(one) for one in found.items if is_listed(one, now=now)]
         return answer(AdviceList(items=listed))
+
+    def _remarked(self, advice: Advice) -> Advice:
+        key = ContainerKey(advice.namespace, advice.owner_kind, advice.owner, advice.container)
+        flags = self.flags.of(key)
+        return replace(advice, remarks=tuple(runtime_remarks(advice, flags))) if flags else advice
 
     async def _snapshot(self, request: web.Request) -> web.Response:
         found = await gather_advice(

@@ -42,3 +42,9 @@ class UsageStore(Protocol):
     ) -> None:
         """Save *kept* in the place of what was there, and remove *gone*."""
         ...
+
+
+class RuntimeFlags(Protocol):
+    def of(self, key: ContainerKey) -> tuple[str, ...]:
+        """What its container is started with that says how much its language may take."""
+        ...

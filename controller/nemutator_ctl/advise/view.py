@@ -36,6 +36,7 @@ GIB_OF_A_CORE = 8
 """What a core costs in GiB, roughly, everywhere: rows are sorted by both wastes as one."""
 
 THROTTLED = 0.05
+MOST_REMARKS = 10
 _GIB = 1 << 30
 
 NOTHING = (
@@ -83,6 +84,7 @@ class AdviceRow:
     confidence: ShownConfidence = ShownConfidence()
     pods: int = 1
     limits: ShownAmounts = NO_AMOUNTS
+    remarks: tuple[str, ...] = ()
 
 
 def decode(document: object) -> tuple[AdviceRow, ...]:
@@ -99,7 +101,17 @@ def view(rows: Sequence[AdviceRow], *, namespace: str | None = None, wide: bool 
         return NOTHING
     ordered = sorted(rows, key=_waste, reverse=True)
     layout = (*LAYOUT[:-1], *WIDE, LAYOUT[-1]) if wide else LAYOUT
-    return table(layout, [_cells(row, wide=wide) for row in ordered])
+    remarks = [
+        visible(f"{row.namespace} {row.owner_kind}/{row.owner} {row.container}: {one}", limit=400)
+        for row in ordered
+        for one in row.remarks
+    ]
+    more = len(remarks) - MOST_REMARKS
+    said = remarks[:MOST_REMARKS] + (
+        [f"… and {more} more: `nemutator explain`"] if more > 0 else []
+    )
+    shown = table(layout, [_cells(row, wide=wide) for row in ordered])
+    return shown + ("\n" + "\n".join(said) + "\n" if said else "")
 
 
 def _cells(row: AdviceRow, *, wide: bool) -> Sequence[str]:

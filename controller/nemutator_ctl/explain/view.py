@@ -46,6 +46,7 @@ class Explained:
     limits: ExplainedAmounts
     lower: ExplainedAmounts = ExplainedAmounts()
     upper: ExplainedAmounts = ExplainedAmounts()
+    remarks: tuple[str, ...] = ()
 
 
 def decode(document: object) -> tuple[Explained, ...]:
@@ -98,7 +99,8 @@ def _lines(row: Explained) -> Sequence[str]:
     ]
     if row.reason:
         lines.append(f"  because   {row.reason}")
-    return [visible(line, limit=300) for line in lines]
+    lines += (f"  remark    {one}" for one in row.remarks)
+    return [visible(line, limit=400) for line in lines]
 
 
 def _bar(title: str, text: str | None, read: Callable[[str | None], float | None]) -> Bar:

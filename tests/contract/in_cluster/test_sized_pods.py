@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 from nemutator_controller.app.cluster import Cluster
-from nemutator_controller.app.scaled_workloads import FOLLOWED, SIZED, ScaledWorkloads
+from nemutator_controller.app.scaled_workloads import (
+    FOLLOWED,
+    SIZED,
+    FlagsOfTemplates,
+    ScaledWorkloads,
+)
 from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.mutations.decisions import Decision, Edit
+from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.ports import GivenAdvice
 from nemutator_controller.updating.records import (
@@ -162,3 +168,30 @@ async def test_workloads_that_autoscalers_follow_are_known(tmp_path: Path) -> No
         await until(known, "the autoscaler is known")
         assert scaled.now() == {("shop", "Deployment", "web"): {"cpu": FOLLOWED}}
         assert "{}" in SIZED
+
+
+async def test_how_a_workload_starts_its_language_is_known(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        container = {"name": "app", "image": "x", "args": ["-Xmx1g"]}
+        kube.store.put(
+            kinds.DEPLOYMENTS,
+            {
+                "metadata": {"name": "web", "namespace": "shop"},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "web"}},
+                    "template": {
+                        "metadata": {"labels": {"app": "web"}},
+                        "spec": {"containers": [container]},
+                    },
+                },
+            },
+        )
+        flags = FlagsOfTemplates(cluster)
+        web = ContainerKey("shop", "Deployment", "web", "app")
+
+        async def known() -> bool:
+            return flags.of(web) == ("-Xmx1g",)
+
+        await until(known, "the template is known")
+        assert flags.of(ContainerKey("shop", "Deployment", "web", "side")) == ()
+        assert flags.of(ContainerKey("shop", "unit", "web", "app")) == ()

@@ -102,3 +102,10 @@ def test_a_span_is_short(seconds: float) -> None:
 
 def test_a_span_changes_its_unit_at_two_of_them() -> None:
     assert [span(s) for s in (119, 120, 7199, 7200, 172_800)] == ["119s", "2m", "119m", "2h", "2d"]
+
+
+def test_what_runtimes_make_of_it_stands_below_and_there_is_an_end_to_it() -> None:
+    lines = shown(item(remarks=["set -Xmx to 384MiB"])).splitlines()
+    assert lines[-2:] == ["", "shop Deployment/cart app: set -Xmx to 384MiB"]
+    many = shown(*(item(remarks=["a", "b"]) for _ in range(20))).splitlines()
+    assert many[-1] == "… and 30 more: `nemutator explain`"

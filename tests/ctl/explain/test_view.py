@@ -58,3 +58,9 @@ def test_kills_stops_and_a_missing_amount_are_said() -> None:
     assert "stopped at its limit in 20% of the time" in text
     assert text.count("no amount is recommended") == 2
     assert "\x1b" not in text
+
+
+def test_what_its_runtime_makes_of_it_is_the_last_line() -> None:
+    text = view(decode({"items": [item(remarks=["set -Xmx to \x1b384MiB"])]}))
+    assert text.splitlines()[-1].startswith("  remark    set -Xmx to ")
+    assert "\x1b" not in text
