@@ -44,12 +44,10 @@ class TemplateContainer(Container, frozen=True, gc=False):
 class TemplatePodSpec(Shape, frozen=True, gc=False):
     """A pod's spec, before there is a pod."""
 
-    containers: tuple[Container, ...] = msgspec.field(default=(), name="nemutator.io/containers")
+    containers: tuple[Container, ...] = msgspec.field(default=(), name="#containers")
     started: tuple[TemplateContainer, ...] = msgspec.field(default=(), name="containers")
     """They become those above, and what follows."""
-    runtime: tuple[tuple[str, tuple[str, ...]], ...] = msgspec.field(
-        default=(), name="nemutator.io/runtime"
-    )
+    runtime: tuple[tuple[str, tuple[str, ...]], ...] = msgspec.field(default=(), name="#runtime")
     """By name of the container, how much of a machine its language may take, as `runtime_flags` finds it."""
     init_containers: tuple[Container, ...] = ()
     overhead: Mapping[str, str] = {}
