@@ -76,8 +76,11 @@ class Brain:
             waiting, self.requests = tuple(self.requests), []
             return ProfileRequests(waiting)
 
-    async def profile(self, target: ProfileTarget, *, seconds: float) -> ProfileOutcome:
-        request = ProfileRequest(id=f"p{len(self.outcomes)}", target=target, seconds=seconds, hz=HZ)
+    async def profile(
+        self, target: ProfileTarget, *, seconds: float, threads: bool = False
+    ) -> ProfileOutcome:
+        name = f"p{len(self.outcomes)}"
+        request = ProfileRequest(id=name, target=target, seconds=seconds, hz=HZ, threads=threads)
         async with self.changed:
             self.requests.append(request)
             self.changed.notify_all()
@@ -158,6 +161,23 @@ async def test_a_profile_of_a_process_arrives(observed: Observed) -> None:
     counted = observed.metric('nemutator_profile_samples_total{result="recorded"}')
     assert counted == done.recorded
     assert observed.brain.reports > 3
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+async def test_threads_are_told_apart_in_pprof_when_that_is_asked_for(observed: Observed) -> None:
+    with busy("while True: pass") as pid:
+        target = ProfileTarget("pid", str(pid))
+        apart = await observed.brain.profile(target, seconds=1, threads=True)
+        together = await observed.brain.profile(target, seconds=1)
+        name = command_of(pid)
+    labels = [dict(one) for _, _, one in pprof_decoder.decode(apart.pprof).samples]
+    assert labels
+    assert all((one["thread"], one["thread_name"]) == (str(pid), name) for one in labels)
+    usual = [dict(one) for _, _, one in pprof_decoder.decode(together.pprof).samples]
+    assert all("thread" not in one and one["pid"] == str(pid) for one in usual)
 
 
 GO_PROGRAM = """package main

@@ -1,6 +1,8 @@
 """A pod of a real kubelet, profiled by its uid: all its containers, and nobody else."""
 
 import asyncio
+import os
+import signal
 
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.profiler.cpu_time import spent
@@ -14,8 +16,10 @@ from tests.e2e.testbed.workloads import container, sleeping, wait_ready
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.node import Node
+from tests.testbed.running.waiting import until
 
 HZ = 99
+PATIENCE_S = 120.0
 BUSY = ["sh", "-c", "trap 'exit 0' TERM; while :; do :; done"]
 
 
@@ -59,3 +63,32 @@ async def test_a_pod_is_profiled_with_all_its_containers(
     assert samples.lost == {}
     assert used is not None
     assert abs(samples.recorded / HZ / used - 1) < AGREES
+
+
+async def test_what_restarts_in_a_pod_meanwhile_is_in_its_profile(
+    cluster: Cluster, node: Node, image: ImageStore, namespace: str
+) -> None:
+    cluster.apply(sleeping("ends", namespace, containers=[container(name="a", command=BUSY)]))
+    wait_ready(cluster, namespace, "pod/ends")
+    uid = cluster.kubectl(
+        "get", "pod", "ends", f"--namespace={namespace}", "-o", "jsonpath={.metadata.uid}"
+    )
+    (first,) = node.pids_of(uid, "a")
+    targets = MachineTargets(KnownGroups())
+    resolved = await targets.resolve(ProfileTarget("pod", uid))
+    sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
+    await asyncio.to_thread(until_used, first, 0.5)
+    os.kill(first, signal.SIGTERM)
+
+    def again() -> set[int]:
+        return node.pids_of(uid, "a") - {first}
+
+    await asyncio.to_thread(until, again, "the container has restarted", within_s=PATIENCE_S)
+    (second,) = again()
+    await asyncio.to_thread(until_used, second, 0.5)
+    seen = {one.task[0] for one in await sampling.drain()}
+    samples = await sampling.stop()
+    assert {first, second} <= seen
+    assert {first, second} <= {row.tgid for row in samples.rows}
+    labels = await targets.labels_of([second])
+    assert dict(labels[second])["pod"] == uid
