@@ -7,7 +7,8 @@ everything heavier than the vocabulary of errors is imported by the command that
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from nemutator_common import __version__
@@ -80,6 +81,23 @@ COMMANDS = {
 }
 """Name → where its `main(argv)` lives, and what it is for."""
 
+WATCHED = frozenset(
+    [
+        "nodes",
+        "workloads",
+        "clusters",
+        "seasons",
+        "sizing",
+        "neighbours",
+        "ageing",
+        "mutations",
+        "grants",
+        "missed",
+    ]
+)
+"""Lists of what changes by itself."""
+WATCH = frozenset({"-w", "--watch"})
+
 COMPLETE = "__complete"
 """Asked by the scripts of `nemutator completion`."""
 
@@ -122,7 +140,10 @@ def _dispatch(argv: Sequence[str]) -> int:
     word = argv[0] if argv else "help"
     if word in COMMANDS:
         module, _ = COMMANDS[word]
-        code: int = import_module(module).main(argv[1:])
+        command = import_module(module).main
+        if word in WATCHED and not WATCH.isdisjoint(argv):
+            return _watched(command, argv[1:])
+        code: int = command(argv[1:])
         return code
     if word == "--version":
         sys.stdout.write(f"nemutator {__version__}\n")
@@ -131,6 +152,31 @@ def _dispatch(argv: Sequence[str]) -> int:
     else:
         raise _unknown(word)
     return ExitCode.OK
+
+
+class _Terminal:
+    """Standard output, once more every two seconds."""
+
+    def __init__(self) -> None:
+        self.is_screen = sys.stdout.isatty()
+
+    def write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def complain(self, text: str) -> None:
+        sys.stderr.write(text)
+
+    def wait(self, seconds: float) -> bool:
+        time.sleep(seconds)
+        return True
+
+
+def _watched(command: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+    from nemutator_ctl.repeated_list import split, watch
+
+    watches, rest = split(argv, WATCH)
+    return watch(command, rest, _Terminal()) if watches else command(rest)
 
 
 def _help() -> str:

@@ -26,11 +26,18 @@ from nemutator_ctl.settings import CtlSettings
 
 
 def parser(
-    command: str, summary: str, *, output: bool, remote: bool = False, wide: bool = False
+    command: str,
+    summary: str,
+    *,
+    output: bool,
+    remote: bool = False,
+    wide: bool = False,
+    watch: bool = False,
 ) -> Parser:
     """A parser for one command, with `-o` when it has a document to show.
 
     *remote*: it may ask the brain of a cluster, by `brain()`. *wide*: its table may have more columns.
+    *watch*: it lists what changes by itself; `repeated_list.py` runs it again and again then.
     """
     made = Parser(prog=f"nemutator {command}", description=summary, allow_abbrev=False)
     # The same destinations as launching.add_settings, so that settings_from finds them.
@@ -78,6 +85,10 @@ def parser(
             metavar="FILE",
             dest="setting:brain_ca_file",
             help="authorities that sign for that brain [NEMUTATOR_CTL_BRAIN_CA_FILE]",
+        )
+    if watch:
+        made.add_argument(
+            "-w", "--watch", action="store_true", help="again every two seconds, until Ctrl-C"
         )
     if output:
         add_output(made, wide=wide, name=remote)

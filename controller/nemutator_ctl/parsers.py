@@ -103,7 +103,7 @@ def _of(action: argparse.Action) -> Iterator[Understood]:
         meaning=_plain(action),
         takes_value=action.nargs != 0,
         choices=_words(action.choices),
-        is_file=metavar in FILES or metavar.startswith("PROFILE"),
+        is_file=metavar in FILES or metavar.startswith(("FILE", "PROFILE")),
     )
 
 

@@ -22,6 +22,7 @@ def main(argv: Sequence[str]) -> int:
         "Say which workloads grow with age, how fast, and in which line of their code.",
         output=True,
         remote=True,
+        watch=True,
     )
     parser.add_argument(
         "workload", nargs="?", help="one of them, by its id, program or owner: with its stacks"

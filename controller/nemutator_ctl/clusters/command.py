@@ -16,6 +16,7 @@ def main(argv: Sequence[str]) -> int:
         "Show the clusters on one PostgreSQL, and the totals over all.",
         output=True,
         remote=True,
+        watch=True,
     )
     given = parser.parse_args(argv)
     document = arguments.brain(given).get(PATH, {})

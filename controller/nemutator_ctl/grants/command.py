@@ -14,6 +14,7 @@ def main(argv: Sequence[str]) -> int:
         "Show who was given or denied which secret, never a value.",
         output=True,
         remote=True,
+        watch=True,
     )
     parser.add_argument("--path", help="only those of this path of Vault, on all nodes")
     parser.add_argument("-n", "--namespace", help="only those of pods of this one")

@@ -14,6 +14,7 @@ def main(argv: Sequence[str]) -> int:
         "Show the pods that run and that admission has missed, and what was done about each.",
         output=True,
         remote=True,
+        watch=True,
     )
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only of this one")
     given = parser.parse_args(argv)

@@ -11,7 +11,11 @@ from nemutator_ctl.mutations.view import MUTATIONS_PATH, decode, details, overvi
 
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
-        "mutations", "Show what was changed, or all about one change.", output=True, remote=True
+        "mutations",
+        "Show what was changed, or all about one change.",
+        output=True,
+        remote=True,
+        watch=True,
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="show each field of this one")
     parser.add_argument("-n", "--namespace", help="only what was changed in this one")

@@ -21,6 +21,7 @@ def main(argv: Sequence[str]) -> int:
         "Say which pods suffer when which others on their node are busy, and how much.",
         output=True,
         remote=True,
+        watch=True,
     )
     parser.add_argument(
         "one",

@@ -16,6 +16,7 @@ def main(argv: Sequence[str]) -> int:
         "Show what nodes can take, what is requested of them, and what they use.",
         output=True,
         remote=True,
+        watch=True,
         wide=True,
     )
     parser.add_argument("-l", "--selector", help="only nodes with these labels")

@@ -42,7 +42,9 @@ def main(argv: Sequence[str]) -> int:
         metavar="A,B",
         help=f"of {', '.join(STRATEGIES)} (%(default)s)",
     )
-    parser.add_argument("--resource", choices=("cpu", "memory"), default="cpu")
+    parser.add_argument(
+        "--resource", choices=("cpu", "memory"), default="cpu", help="what is sized (cpu)"
+    )
     parser.add_argument(
         "--step",
         type=int,

@@ -14,6 +14,7 @@ def main(argv: Sequence[str]) -> int:
         "Show the season of the cluster and of its workloads, why it is so, and which policies follow it.",
         output=True,
         remote=True,
+        watch=True,
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="only workloads of this name")
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only of this one")

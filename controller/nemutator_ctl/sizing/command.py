@@ -14,6 +14,7 @@ def main(argv: Sequence[str]) -> int:
         "Show the SizingPolicies, and for each pod whether it has what it should have, and why not.",
         output=True,
         remote=True,
+        watch=True,
     )
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only of this one")
     given = parser.parse_args(argv)

@@ -27,6 +27,7 @@ def main(argv: Sequence[str]) -> int:
         "Show workloads: replicas, what they request, use and waste.",
         output=True,
         remote=True,
+        watch=True,
         wide=True,
     )
     parser.add_argument("-n", "--namespace", help="only this one: a top-level cgroup, off clusters")

@@ -5,13 +5,15 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 from nemutator_common import __version__
 from nemutator_common.errors import ExitCode
-from nemutator_ctl.__main__ import COMMANDS
+from nemutator_ctl.__main__ import COMMANDS, WATCHED
+from nemutator_ctl.parsers import Parser, ParserFoundError, seeking
 
 
 def nemutator(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -100,3 +102,40 @@ def test_printed_settings_are_read_back(tmp_path: Path) -> None:
     assert again.returncode == ExitCode.OK, again.stderr
     assert 'privileges = "never"  # file' in again.stdout
     assert "# console =  # default" in again.stdout
+
+
+def parser_of(command: str) -> Parser:
+    with seeking(), pytest.raises(ParserFoundError) as found:
+        import_module(COMMANDS[command][0]).main([])
+    return found.value.parser
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_each_command_has_the_habits_of_kubectl(command: str) -> None:
+    options = {word: each for each in parser_of(command).understood() for word in each.words}
+    assert {"-h", "--help"} <= set(options)
+    # A short option means the same everywhere.
+    for short, long in {
+        "-n": "--namespace",
+        "-A": "--all-namespaces",
+        "-o": "--output",
+        "-w": "--watch",
+    }.items():
+        assert (short in options) == (long in options), short
+    assert ("-w" in options) == (command in WATCHED)
+    if "-n" in options and command not in ("delete", "apply"):
+        assert "-A" in options
+    # Where a profile is written, it is a file, as compilers have it.
+    if "-o" in options and not options["-o"].is_file:
+        assert {"table", "json", "yaml"} <= set(options["-o"].choices)
+        assert ("name" in options["-o"].choices) == ("--context" in options)
+    if "--context" in options:
+        assert {"--kubeconfig", "--as-account", "--brain", "--data-dir"} <= set(options)
+    for each in options.values():
+        assert each.meaning, each.words
+
+
+def test_nothing_is_coloured_where_nobody_looks(tmp_path: Path) -> None:
+    for words in ((), ("version",), ("topology", "--data-dir", str(tmp_path)), ("nodez",)):
+        ran = nemutator(*words)
+        assert "\x1b" not in ran.stdout + ran.stderr
