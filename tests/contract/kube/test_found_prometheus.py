@@ -18,6 +18,7 @@ from nemutator_controller.settings import BrainSettings
 from tests.contract.in_cluster.test_adapters import watched
 from tests.contract.kube.waiting import until
 from tests.contract.prometheus.test_usage import CORNER, recorded
+from tests.e2e.testbed.workloads import sleeping, wait_ready
 from tests.fakes.forwarding import ForwardingCluster, forwarding
 from tests.fakes.kube import kinds
 from tests.fakes.process import fake_process
@@ -28,6 +29,7 @@ from tests.testbed.parts.node.node import Node
 
 NAME = "prometheus-operated"
 PORT = 9090
+POD = "prometheus"
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Place:
     namespace: str
 
 
-def service(namespace: str) -> dict[str, Any]:
+def service(namespace: str, behind: int = PORT) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -48,22 +50,10 @@ def service(namespace: str) -> dict[str, Any]:
             "namespace": namespace,
             "labels": {"operated-prometheus": "true"},
         },
-        "spec": {"ports": [{"name": "web", "port": PORT, "protocol": "TCP"}]},
-    }
-
-
-def endpoints(namespace: str, host: str, port: int) -> dict[str, Any]:
-    return {
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": {
-            "name": NAME,
-            "namespace": namespace,
-            "labels": {"kubernetes.io/service-name": NAME},
+        "spec": {
+            "selector": {"app": POD},
+            "ports": [{"name": "web", "port": PORT, "protocol": "TCP", "targetPort": behind}],
         },
-        "addressType": "IPv4",
-        "endpoints": [{"addresses": [host], "conditions": {"ready": True}}],
-        "ports": [{"port": port, "name": "web", "protocol": "TCP"}],
     }
 
 
@@ -87,13 +77,14 @@ async def place(parts: tuple[Cluster, Node, str] | None, tmp_path: Path) -> Asyn
             fake.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), there.url
             yield Place(fake.kubeconfig(tmp_path), there, "monitoring")
         return
-    cluster, node, namespace = parts
-    # An API server passes nothing on to a loopback address.
-    host = str(node.network.address)
+    cluster, _, namespace = parts
+    # An API server passes on to the addresses of pods alone: this one has the machine's, where the fake listens.
     async with there.serving("0.0.0.0"):
         await recorded(there.url, CORNER)
         port = int(there.url.rpartition(":")[2])
-        await asyncio.to_thread(cluster.apply, service(namespace), endpoints(namespace, host, port))
+        pod = sleeping(POD, namespace, hostNetwork=True)
+        await asyncio.to_thread(cluster.apply, service(namespace, port), pod)
+        await asyncio.to_thread(wait_ready, cluster, namespace, f"pod/{POD}")
         yield Place(cluster.kubeconfig, there, namespace)
 
 
