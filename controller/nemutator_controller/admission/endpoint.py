@@ -46,16 +46,18 @@ class Webhook:
         except ClientRefusedError:
             return None
         opted_in = post.path == OPTED_IN
-        text = text_of(post.body) if not self.handler.rules.strict else None
+        again = self.handler.again
+        # Where nothing is known, most pods are none of our business, and need not be looked for.
+        text = text_of(post.body) if len(again.known) else None
         if text is not None:
-            known = self.handler.again.answer(text, post.remote, opted_in=opted_in)
+            known = again.answer(text, post.remote, opted_in=opted_in)
             if known is not None:
                 return PlainAnswer(known, CONTENT_TYPE)
         try:
             asked = decode(post.body, caller=post.remote)
         except ReviewError:
             return None
-        answer = self.handler.answer_at_once(asked, text, opted_in=opted_in)
+        answer = self.handler.answer_at_once(asked, post.body, opted_in=opted_in)
         return PlainAnswer(encode(asked.uid, answer), CONTENT_TYPE) if answer else None
 
     async def _mutate(self, request: web.Request) -> web.Response:

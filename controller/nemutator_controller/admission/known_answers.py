@@ -46,15 +46,17 @@ class KnownAnswers:
         return len(self._answers)
 
     def find(self, key: TextKey, known_now: Sequence[object]) -> KnownAnswer | None:
-        if not are_same(known_now, self._known_then):
-            self._answers.clear()
-            self._known_then = known_now
+        self._renew(known_now)
         return self._answers.get(key)
 
     def keep(self, key: TextKey, known_now: Sequence[object], answer: KnownAnswer) -> None:
-        if not are_same(known_now, self._known_then):
-            return
+        self._renew(known_now)
         self._answers.pop(key, None)
         while len(self._answers) >= self._most:
             del self._answers[next(iter(self._answers))]
         self._answers[key] = answer
+
+    def _renew(self, known_now: Sequence[object]) -> None:
+        if not are_same(known_now, self._known_then):
+            self._answers.clear()
+            self._known_then = known_now

@@ -39,7 +39,7 @@ from nemutator_controller.admission.recent_stamps import (
 )
 from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.relevance import is_relevant
-from nemutator_controller.admission.review_texts import ReviewText
+from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
     UNCHANGED,
@@ -169,11 +169,11 @@ class WebhookHandler:
         return response
 
     def answer_at_once(
-        self, request: AdmissionRequest, text: ReviewText | None = None, *, opted_in: bool = False
+        self, request: AdmissionRequest, body: bytes = b"", *, opted_in: bool = False
     ) -> AdmissionResponse | None:
         """The same for a request that nobody has to wait for; None, and nothing has happened, for others.
 
-        *text*: that of the review, by which its answer may be known again.
+        *body*: that of the review, by which its answer may be known again.
         """
         if self.rules.strict or request.workload:
             return None
@@ -185,7 +185,8 @@ class WebhookHandler:
                 self.decisions.keep(
                     saved.record, change.planned.previewed, edited=bool(change.planned.edits)
                 )
-                if text is not None and saved.known is not None and change.is_again:
+                text = text_of(body) if change.is_again else None
+                if text is not None and saved.known is not None:
                     self.again.learn(
                         text, saved.pod, saved.known, saved.circumstances, saved.origin,
                         saved.record, opted_in=opted_in,

@@ -9,8 +9,7 @@ ANSWER: Any = object.__new__(KnownAnswer)
 
 def test_they_are_found_by_all_that_they_depend_on() -> None:
     known, policies, other = KnownAnswers(), (object(),), (object(),)
-    # Nobody has asked since these policies are there.
-    known.keep((b"a", False), policies, ANSWER)
+    known.keep((b"a", False), other, ANSWER)
     assert known.find((b"a", False), policies) is None
     known.keep((b"a", False), policies, ANSWER)
     assert known.find((b"a", False), policies) is ANSWER
