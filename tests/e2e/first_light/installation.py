@@ -125,9 +125,16 @@ class Installation:
 
 
 def install(
-    cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault, *, brain: str = ""
+    cluster: Cluster,
+    node: AnyNode,
+    image: ImageStore,
+    vault: Vault,
+    *,
+    brain: str = "",
+    look_s: float = 1.0,
 ) -> Installation:
-    """Everything of `deploy/`, with further settings of the *brain*, and return when it is ready."""
+    """Everything of `deploy/`, with further settings of the *brain*, and return when it is ready. *look_s*: how often
+    an agent on a real CPU looks."""
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.agent", AGENT)
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.controller", CONTROLLER)
     ports = {name: free_port() for name in ("console", "uplink", "https", *METRICS.values())}
@@ -135,7 +142,7 @@ def install(
     node.reach(vault.port)
     place = Place(
         kubelet_root=node.kubelet_root,
-        settings=_settings(node, vault, ports, brain),
+        settings=_settings(node, vault, ports, brain, look_s),
         ports=ports,
         # No kube-proxy runs there that would lead from the Service to the API server.
         environment={
@@ -217,9 +224,11 @@ def _webhooks_are_ours(cluster: Cluster) -> bool:
     return all("caBundle" in webhook["clientConfig"] for webhook in found["webhooks"])
 
 
-def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int], of_brain: str) -> str:
+def _settings(
+    node: AnyNode, vault: Vault, ports: Mapping[str, int], of_brain: str, look_s: float
+) -> str:
     brain = f"https://{LOOPBACK}:{ports['uplink']}"
-    often_s, windows_s = (5, 120) if node.emulated else (1, 10)
+    look_s, often_s, windows_s = (5, 5, 120) if node.emulated else (look_s, 1, 10)
     # The loopback of another machine is not to be reached from here.
     address = "0.0.0.0" if node.emulated else LOOPBACK
     metrics = {role: f'metrics = "{address}:{ports[name]}"' for role, name in METRICS.items()}
@@ -249,7 +258,7 @@ audit_key_file = "/var/run/nemutator-audit/keys"
 [observe]
 {metrics["observe"]}
 brain = "{brain}"
-interval_s = {often_s}
+interval_s = {look_s}
 # So that there are enough points for advice within a test.
 summary_s = {often_s}
 # So that a pod is old, and its windows come, within a test.
