@@ -36,6 +36,9 @@ class Phase(enum.Enum):
 
 _END_OF_HEAD = b"\r\n\r\n"
 
+EXPECTED_S = 1.0
+"""For what a request still lacks to come in before the parser waits for it, with deadlines of its own."""
+
 
 class ConnectionState:
     """The phase of a connection, when it is `due` to end, and for which reason."""
@@ -55,8 +58,9 @@ class ConnectionState:
         )
 
     def expects(self, now: float) -> None:
-        """A request is on its way whose bytes are counted once they are looked at."""
+        """A request is on its way whose bytes are counted once they are looked at, which is soon."""
         self._await_head(now)
+        self.due = now + min(self._limits.head_s, self._limits.request_s, EXPECTED_S)
 
     def received(self, data: bytes, now: float) -> DropReason | None:
         """Count bytes that came in; returns a reason if they are more than the caller may send."""
