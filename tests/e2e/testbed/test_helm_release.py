@@ -24,6 +24,9 @@ def released(cluster: Cluster, tmp_path: Path) -> Iterator[Helm]:
     with skipped_when_missing():
         made.helm()
     helm = Helm(tmp_path, cluster.kubeconfig)
+    remains = ("--ignore-not-found", "--timeout=60s")
+    # Helm takes over nothing, and other tests have accounts there.
+    cluster.kubectl("delete", "namespace", NAMESPACE, *remains, within_s=120)
     labels = {"pod-security.kubernetes.io/enforce": "privileged"}
     cluster.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
@@ -32,7 +35,6 @@ def released(cluster: Cluster, tmp_path: Path) -> Iterator[Helm]:
         helm.run("install", "nemutator", CHART, f"--namespace={NAMESPACE}")
         yield helm
     finally:
-        remains = ("--ignore-not-found", "--timeout=60s")
         cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator", *remains)
         if "nemutator" in helm.run("list", "--short", f"--namespace={NAMESPACE}"):
             helm.run("uninstall", "nemutator", f"--namespace={NAMESPACE}")
