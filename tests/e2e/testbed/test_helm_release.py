@@ -24,17 +24,16 @@ def released(cluster: Cluster, tmp_path: Path) -> Iterator[Helm]:
     with skipped_when_missing():
         made.helm()
     helm = Helm(tmp_path, cluster.kubeconfig)
-    remains = ("--ignore-not-found", "--timeout=60s")
-    # Helm takes over nothing, and other tests have accounts there.
-    cluster.kubectl("delete", "namespace", NAMESPACE, *remains, within_s=120)
     labels = {"pod-security.kubernetes.io/enforce": "privileged"}
     cluster.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
     )
     try:
-        helm.run("install", "nemutator", CHART, f"--namespace={NAMESPACE}")
+        # Tests before this one have defined policies and made accounts, which Helm leaves alone unless it is told to take them.
+        helm.run("install", "nemutator", CHART, f"--namespace={NAMESPACE}", "--take-ownership")
         yield helm
     finally:
+        remains = ("--ignore-not-found", "--timeout=60s")
         cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator", *remains)
         if "nemutator" in helm.run("list", "--short", f"--namespace={NAMESPACE}"):
             helm.run("uninstall", "nemutator", f"--namespace={NAMESPACE}")
