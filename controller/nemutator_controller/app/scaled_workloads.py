@@ -1,10 +1,14 @@
 """What one watched cluster says of sized workloads: who scales or sizes them as well, and how they are started."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nemutator_controller.app.cluster import Cluster
-from nemutator_controller.kube.workload_objects import Autoscaler, VerticalAutoscaler
+from nemutator_controller.kube.workload_objects import (
+    Autoscaler,
+    VerticalAutoscaler,
+    WatchedWorkload,
+)
 from nemutator_controller.sizing.keys import ContainerKey, Workload
 
 FOLLOWED = "a HorizontalPodAutoscaler follows it"
@@ -41,14 +45,18 @@ class FlagsOfTemplates:
 
     cluster: Cluster
 
-    def of(self, key: ContainerKey) -> tuple[str, ...]:
-        workloads = self.cluster.objects.snapshot().workloads.get(key.owner_kind, {})
-        found = workloads.get(f"{key.namespace}/{key.owner}")
-        if found is None:
-            return ()
-        is_cron = key.owner_kind == "CronJob"
-        template = found.spec.job_template.spec.template if is_cron else found.spec.template
-        return dict(template.spec.runtime).get(key.container, ())
+    def of_each(self, keys: Sequence[ContainerKey]) -> list[tuple[str, ...]]:
+        workloads = self.cluster.objects.snapshot().workloads
+        return [_flags(workloads.get(key.owner_kind, {}), key) for key in keys]
+
+
+def _flags(workloads: Mapping[str, WatchedWorkload], key: ContainerKey) -> tuple[str, ...]:
+    found = workloads.get(f"{key.namespace}/{key.owner}")
+    if found is None:
+        return ()
+    is_cron = key.owner_kind == "CronJob"
+    template = found.spec.job_template.spec.template if is_cron else found.spec.template
+    return dict(template.spec.runtime).get(key.container, ())
 
 
 def followed(autoscaler: Autoscaler) -> Iterator[str]:

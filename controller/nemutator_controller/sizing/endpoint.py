@@ -1,7 +1,7 @@
 """`/api/v1/advice` for people, and for admission, which gets it only when it has changed."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, unless_known
-from nemutator_controller.sizing.all_advice import gather_advice
+from nemutator_controller.sizing.all_advice import AT_ONCE, gather_advice
 from nemutator_controller.sizing.documents import Advice, AdviceList, for_admission, is_listed
 from nemutator_controller.sizing.keys import ContainerKey, Workload
 from nemutator_controller.sizing.ports import (
@@ -39,8 +39,8 @@ NOWHERE_ELSE = NobodyElse()
 class NoFlags:
     """A `RuntimeFlags` where nobody knows how containers are started."""
 
-    def of(self, key: ContainerKey) -> tuple[str, ...]:
-        return ()
+    def of_each(self, keys: Sequence[ContainerKey]) -> list[tuple[str, ...]]:
+        return [()] * len(keys)
 
 
 NO_FLAGS = NoFlags()
@@ -73,13 +73,21 @@ class AdviceApi:
             namespace=namespace,
         )
         now = self.process.clock.now()
-        listed = [self._remarked(one) for one in found.items if is_listed(one, now=now)]
-        return answer(AdviceList(items=listed))
+        listed = [one for one in found.items if is_listed(one, now=now)]
+        remarked: list[Advice] = []
+        for begin in range(0, len(listed), AT_ONCE):
+            remarked += self._remarked(listed[begin : begin + AT_ONCE])
+            await self.process.clock.sleep(0)
+        return answer(AdviceList(items=remarked))
 
-    def _remarked(self, advice: Advice) -> Advice:
-        key = ContainerKey(advice.namespace, advice.owner_kind, advice.owner, advice.container)
-        flags = self.flags.of(key)
-        return replace(advice, remarks=tuple(runtime_remarks(advice, flags))) if flags else advice
+    def _remarked(self, several: Sequence[Advice]) -> list[Advice]:
+        keys = [
+            ContainerKey(one.namespace, one.owner_kind, one.owner, one.container) for one in several
+        ]
+        return [
+            replace(one, remarks=tuple(runtime_remarks(one, flags))) if flags else one
+            for one, flags in zip(several, self.flags.of_each(keys), strict=True)
+        ]
 
     async def _snapshot(self, request: web.Request) -> web.Response:
         found = await gather_advice(

@@ -1,6 +1,6 @@
 """What sizing needs from others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.ingest.usage_points import Series
@@ -45,6 +45,6 @@ class UsageStore(Protocol):
 
 
 class RuntimeFlags(Protocol):
-    def of(self, key: ContainerKey) -> tuple[str, ...]:
-        """What its container is started with that says how much its language may take."""
+    def of_each(self, keys: Sequence[ContainerKey]) -> list[tuple[str, ...]]:
+        """What their containers are started with that says how much their language may take."""
         ...

@@ -190,8 +190,11 @@ async def test_how_a_workload_starts_its_language_is_known(tmp_path: Path) -> No
         web = ContainerKey("shop", "Deployment", "web", "app")
 
         async def known() -> bool:
-            return flags.of(web) == ("-Xmx1g",)
+            return flags.of_each([web]) == [("-Xmx1g",)]
 
         await until(known, "the template is known")
-        assert flags.of(ContainerKey("shop", "Deployment", "web", "side")) == ()
-        assert flags.of(ContainerKey("shop", "unit", "web", "app")) == ()
+        others = [
+            ContainerKey("shop", "Deployment", "web", "side"),
+            ContainerKey("shop", "unit", "web", "app"),
+        ]
+        assert flags.of_each([*others, web]) == [(), (), ("-Xmx1g",)]
