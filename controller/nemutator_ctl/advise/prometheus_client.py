@@ -12,17 +12,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlencode
 
-from nemutator_controller.prometheus_answers import (
-    PrometheusAnswer,
-    PrometheusRefusedError,
-    PrometheusUnavailableError,
-    UnreadablePrometheusError,
-    read_answer,
-)
+from nemutator_controller.prometheus_answers import PrometheusAnswer, PrometheusUnavailableError
 
+from nemutator_ctl.advise.prometheus_exchange import at_moment, over_time, understood
 from nemutator_ctl.exchanges import LARGEST_ANSWER, reason
-
-LONGEST_SAID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +28,13 @@ class PrometheusClient:
     timeout_s: float = 60.0
 
     async def query(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
-        asked = {} if at is None else {"time": f"{at:.3f}"}
-        return self._ask("query", {"query": expression, **asked})
+        return self._ask("query", at_moment(expression, at))
 
     async def query_range(
         self, expression: str, *, begin: float, end: float, step_s: float
     ) -> PrometheusAnswer:
-        moments = {"start": f"{begin:.3f}", "end": f"{end:.3f}", "step": f"{step_s:.3f}"}
-        return self._ask("query_range", {"query": expression, **moments})
+        asked = over_time(expression, begin=begin, end=end, step_s=step_s)
+        return self._ask("query_range", asked)
 
     def _ask(self, path: str, form: Mapping[str, str]) -> PrometheusAnswer:
         where = f"{self.address.hostname}:{self._port}"
@@ -61,18 +53,7 @@ class PrometheusClient:
                 content = response.read(LARGEST_ANSWER + 1)
         except (OSError, http.client.HTTPException) as error:
             raise PrometheusUnavailableError(f"{where}: {reason(error)}") from error
-        if len(content) > LARGEST_ANSWER:
-            raise PrometheusRefusedError(f"{where} answers more than {LARGEST_ANSWER} bytes")
-        if response.status != http.client.OK:
-            said = content[:LONGEST_SAID].decode(errors="replace")
-            what = f"{where} answers {response.status}: {said}"
-            if response.status >= 500 or response.status == http.client.TOO_MANY_REQUESTS:
-                raise PrometheusUnavailableError(what)
-            raise PrometheusRefusedError(what)
-        try:
-            return read_answer(content, now=time.time())
-        except UnreadablePrometheusError as error:
-            raise PrometheusRefusedError(f"{where} cannot be read: {error}") from error
+        return understood(where, response.status, content, most=LARGEST_ANSWER, now=time.time())
 
     @property
     def _port(self) -> int:
