@@ -106,6 +106,10 @@ fmt: venv-dev ## format the sources and write the generated tables
 	@$(BIN)/python -m scripts.dashboards
 	@$(BIN)/python -m scripts.chart
 
+.PHONY: docs
+docs: ## build the site of docs/ into .build/site; a link that leads nowhere is a failure
+	@scripts/site
+
 .PHONY: lock
 lock: ## maintainers: resolve requirements/*.txt anew
 	@scripts/lock $(UV)
