@@ -198,7 +198,9 @@ def present(**query: str | None) -> dict[str, str]:
 
 
 def content(path: Path) -> bytes:
-    """What is in the file of documents that an argument names, or an `OperatorError`."""
+    """What is in the file of documents that an argument names, or an `OperatorError`; - is standard input."""
+    if path == Path("-"):
+        path = Path("/dev/stdin")
     try:
         with path.open("rb") as file:
             # One byte more than is allowed, so that the parser notices and says so.

@@ -9,6 +9,7 @@ import enum
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -70,8 +71,24 @@ class DocumentError(ValueError):
 def called(document: object) -> str:
     """How people call *document* in a message; empty when it says neither kind nor name."""
     if isinstance(document, dict) and isinstance(document.get("metadata"), dict):
-        return f"{document.get('kind')} {document['metadata'].get('name')}"
+        metadata = document["metadata"]
+        name = metadata.get("name") or metadata.get("generateName") or "without a name"
+        return f"{document.get('kind')} {name}"
     return ""
+
+
+def unlisted(documents: Iterable[Any]) -> Iterator[Any]:
+    """*documents*, and in place of Lists, as `kubectl get -o yaml` prints them, their items."""
+    for document in documents:
+        kind = document.get("kind") if isinstance(document, dict) else None
+        items = document.get("items") if isinstance(document, dict) else None
+        if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list):
+            yield document
+            continue
+        # Items of a typed list need not repeat what they are.
+        word = kind.removesuffix("List")
+        head = {"apiVersion": document.get("apiVersion"), "kind": word} if word else {}
+        yield from unlisted({**head, **each} if isinstance(each, dict) else each for each in items)
 
 
 def parsed(content: bytes) -> tuple[Any, ...]:

@@ -5,7 +5,16 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.documents import LARGEST, MOST, DocumentError, Output, called, parsed, rendered
+from nemutator_ctl.documents import (
+    LARGEST,
+    MOST,
+    DocumentError,
+    Output,
+    called,
+    parsed,
+    rendered,
+    unlisted,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -61,8 +70,19 @@ def test_the_other_words_of_old_yaml_are_what_they_are_to_kubectl() -> None:
 
 def test_a_document_is_called_by_its_kind_and_name() -> None:
     assert called({"kind": "Pod", "metadata": {"name": "web"}}) == "Pod web"
+    assert called({"kind": "Pod", "metadata": {"generateName": "web-"}}) == "Pod web-"
+    assert called({"kind": "Pod", "metadata": {}}) == "Pod without a name"
     for nameless in (None, 3, {"kind": "Pod"}, {"kind": "Pod", "metadata": 3}):
         assert called(nameless) == ""
+
+
+def test_a_list_stands_for_its_items() -> None:
+    pods = {"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "a"}}]}
+    whole = {"kind": "List", "items": [{"kind": "Job"}, pods, 3]}
+    named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
+    assert list(unlisted([whole, 4])) == [{"kind": "Job"}, named, 3, 4]
+    for none in ({"kind": "List"}, {"kind": "List", "items": {}}, {"kind": "Job", "items": [1]}):
+        assert list(unlisted([none])) == [none]
 
 
 @pytest.mark.parametrize(

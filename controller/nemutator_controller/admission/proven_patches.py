@@ -1,11 +1,10 @@
-"""The patch of an answer, proven on our own copy; and which objects are too large to plan for."""
+"""The patch of an answer, proven on our own copy."""
 
 from typing import Any
 
 from nemutator_controller.admission.outcomes import FailedError
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Writing, same
-from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.patches import (
     MOST,
     PatchError,
@@ -13,27 +12,8 @@ from nemutator_controller.mutations.patches import (
     finished,
     render_and_apply,
 )
-from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, parse_path
-from nemutator_controller.mutations.qos import LISTS
+from nemutator_controller.mutations.paths import PathError, parse_path
 from nemutator_controller.mutations.stamps import stamp_text, stamping
-
-MOST_CONTAINERS = 128
-"""Containers of a pod, with its init containers. A plan for more would delay everybody else's pods."""
-
-
-def too_large(pod: Any) -> str:
-    """Why a plan for *pod* would delay others; empty when it would not."""
-    spec = pod.get("spec") if isinstance(pod, dict) else None
-    lists = (spec.get(field) for field in LISTS) if isinstance(spec, dict) else ()
-    containers = [each for listed in lists if isinstance(listed, list) for each in listed]
-    container_names = [each.get("name") for each in containers if isinstance(each, dict)]
-    # Our container does not count: the server may ask again about a pod that has it already.
-    if len(containers) - container_names.count(INIT_CONTAINER) > MOST_CONTAINERS:
-        return f"more than {MOST_CONTAINERS} containers"
-    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in container_names):
-        # Each glob of each policy would be matched against it.
-        return f"a container's name has more than {LONGEST_NAME} characters"
-    return ""
 
 
 def patch_of(

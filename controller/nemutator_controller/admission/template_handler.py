@@ -15,7 +15,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.admission.outcomes import FailedError, Result, Rules, called
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
-from nemutator_controller.admission.proven_patches import patch_of, too_large
+from nemutator_controller.admission.proven_patches import patch_of
 from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
@@ -29,7 +29,7 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_made_by_workload, workload_subject
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.edits import TooLargeError, same
 from nemutator_controller.mutations.paths import Json, PathError, template_of
 from nemutator_controller.mutations.stamps import Stamp, in_full, merged, stamp_of, written
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
@@ -62,8 +62,6 @@ class TemplateHandler:
             return "unchanged", UNCHANGED
         try:
             manifest, old = object_of(request), old_object_of(request)
-            if why := too_large(template_of(manifest, subject.kind)):
-                raise FailedError("too_large", why)
             if old is not None and same(
                 *(template_of(each, subject.kind) for each in (manifest, old))
             ):
@@ -75,6 +73,8 @@ class TemplateHandler:
             raise FailedError("bad_object", str(error)) from error
         except PathError as error:
             raise FailedError("bad_object", f"not shaped like its kind: {error}") from error
+        except TooLargeError as error:
+            raise FailedError("too_large", str(error)) from error
         except RecursionError as error:
             raise FailedError("bad_object", "it is nested too deeply") from error
         for offender in planned.offenders:

@@ -31,7 +31,7 @@ from nemutator_controller.admission.outcomes import (
     called,
 )
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
-from nemutator_controller.admission.proven_patches import patch_of, too_large
+from nemutator_controller.admission.proven_patches import patch_of
 from nemutator_controller.admission.recent_stamps import (
     Origin,
     RecentStamps,
@@ -52,7 +52,7 @@ from nemutator_controller.admission.reviews import (
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.admission.template_handler import TemplateHandler
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.edits import apply_edits
+from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.operations import Operation
@@ -233,8 +233,6 @@ class WebhookHandler:
             pod = object_of(request)
         except ReviewError as error:
             raise FailedError("bad_object", str(error)) from error
-        if why := too_large(pod):
-            raise FailedError("too_large", why)
         if at_once and self.stamps.has_lost_one(origin, pod, now):
             raise _LaterError
         lost = self.stamps.take(origin, pod, now)
@@ -344,6 +342,8 @@ class WebhookHandler:
         except PathError as error:
             # The server sends what it has decoded itself; a stranger may send anything.
             raise FailedError("bad_object", f"not shaped like a pod: {error}") from error
+        except TooLargeError as error:
+            raise FailedError("too_large", str(error)) from error
         except RecursionError as error:
             raise FailedError("bad_object", "it is nested too deeply") from error
 

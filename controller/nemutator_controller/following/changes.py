@@ -17,7 +17,7 @@ from nemutator_controller.following.workload_views import (
 )
 from nemutator_controller.mutations import image
 from nemutator_controller.mutations.decisions import Edit
-from nemutator_controller.mutations.edits import Draft, apply_edits, same
+from nemutator_controller.mutations.edits import Draft, TooLargeError, apply_edits, same
 from nemutator_controller.mutations.field_owners import later_owner
 from nemutator_controller.mutations.known_tokens import POLICY as TOKENS
 from nemutator_controller.mutations.known_tokens import Unresolved
@@ -58,7 +58,7 @@ def change_of(
     """
     try:
         return _change_of(found, situation, policies, live)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, TooLargeError) as error:
         raise PathError(str(error)) from error
 
 

@@ -23,7 +23,7 @@ from nemutator_controller.journal.ports import JournalStore, Manifests
 from nemutator_controller.journal.revisions import is_outdated, revision_of
 from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.decisions import Decision, Subject
-from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.edits import TooLargeError, apply_edits, same
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import merged, stamp_of, stamping, written
@@ -143,6 +143,8 @@ class Applying:
         )
         try:
             return plan(manifest.document, situation, policies.for_manifest(manifest.subject.kind))
+        except TooLargeError as error:
+            return MutationPlan(warnings=(f"left alone: {error}",))
         except (PathError, RecursionError) as error:
             raise ManifestError((f"not shaped like a {manifest.subject.kind}: {error}",)) from error
 

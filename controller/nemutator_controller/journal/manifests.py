@@ -1,7 +1,7 @@
 """Checks of the manifests that are applied where there is no cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -79,8 +79,11 @@ def body_of(document: Mapping[str, Any]) -> bytes:
     return (readable if len(readable) < LARGEST else close) + b"\n"
 
 
-def manifest_of(document: object) -> Manifest:
-    """*document* as a manifest, or a `ManifestError` that names every fault."""
+def manifest_of(document: object, *, may_be_unnamed: bool = False) -> Manifest:
+    """*document* as a manifest, or a `ManifestError` that names every fault.
+
+    *may_be_unnamed*: the beginning of a name is enough, as to an API server, which ends it.
+    """
     if not isinstance(document, dict):
         raise ManifestError(("the document: expected an object with apiVersion and kind",))
     kind = document.get("kind")
@@ -102,15 +105,19 @@ def manifest_of(document: object) -> Manifest:
         metadata = {}
         faults.append("metadata: expected an object with a name")
     namespace = metadata.get("namespace") or DEFAULT_NAMESPACE
-    name = metadata.get("name")
-    for field, word in (("namespace", namespace), ("name", name)):
+    name, begins = metadata.get("name"), metadata.get("generateName")
+    called = ("name", name)
+    if may_be_unnamed and begins and not name:
+        name, called = "", ("generateName", begins)
+    for field, word in (("namespace", namespace), called):
         if not isinstance(word, str) or not 0 < len(word) <= LONGEST_NAME:
             faults.append(f"metadata.{field}: expected 1 to {LONGEST_NAME} characters")
     if not isinstance(document.get("spec"), dict):
         faults.append("spec: expected an object")
     if faults:
         raise ManifestError(tuple(faults))
-    return Manifest(_subject(document, namespace=str(namespace), name=str(name)), document)
+    subject = _subject(document, namespace=str(namespace), name=str(name))
+    return Manifest(subject if name else replace(subject, generate_name=str(begins)), document)
 
 
 def _brain(document: Mapping[str, Any]) -> Manifest:

@@ -38,7 +38,15 @@ DERIVED: Mapping[Path, tuple[Path, ...]] = {
 """Fields that the API server fills in from another one. When that one changes they are removed: a pod
 whose number is not that of its class is refused."""
 
+MOST_EDITS = 1_000
+"""Fields that are changed in one object, as many as a patch has operations. Each is found by going through the lists
+on its way, so a pod that needs more would hold up everybody else's."""
+
 _KEPT_EMPTY = frozenset({FieldStep("metadata"), FieldStep("spec"), FieldStep("template")})
+
+
+class TooLargeError(Exception):
+    """A plan for this object would take so long that others wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +73,18 @@ class Author:
 class Draft:
     """An object while it is being changed. The original stays as it is."""
 
-    def __init__(self, manifest: Json, kind: str, *, leave: frozenset[str] = frozenset()) -> None:
-        """*leave*: paths that nobody may write."""
+    def __init__(
+        self,
+        manifest: Json,
+        kind: str,
+        *,
+        leave: frozenset[str] = frozenset(),
+        before: "Draft | None" = None,
+    ) -> None:
+        """*leave*: paths that nobody may write. *before*: the draft with whose changes this one begins."""
         self.kind = kind
         self._original = manifest
+        self._unchanged: Json = manifest if before is None else before.unchanged
         self._leave = leave
         self._authors: dict[Path, Author] = {}
         self._values: dict[Path, tuple[Maybe, Maybe]] = {}
@@ -82,13 +98,18 @@ class Draft:
         return self._original
 
     @property
+    def unchanged(self) -> Json:
+        """The object as it was before this draft and those before it."""
+        return self._unchanged
+
+    @property
     def manifest(self) -> Json:
         """The object as it is now."""
         return self._writing.manifest
 
     def further(self) -> "Draft":
         """A draft that begins with this one's object as it is now; this one stays as it is."""
-        return Draft(self.manifest, self.kind, leave=self._leave)
+        return Draft(self.manifest, self.kind, leave=self._leave, before=self)
 
     def value(self, path: Path) -> Maybe:
         return value_at(self._writing.manifest, path, self.kind)
@@ -109,6 +130,8 @@ class Draft:
         if not value or path in self._authors or path in DERIVED:
             self._is_straight = False
             author = author.over(self._authors.get(path))
+        if len(self._authors) >= MOST_EDITS and path not in self._authors:
+            raise TooLargeError(f"more than {MOST_EDITS} fields would be changed")
         self._writing.write(path, value)
         self._authors[path] = author
         self._values[path] = found, value

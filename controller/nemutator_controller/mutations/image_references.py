@@ -18,12 +18,14 @@ _OLD_HUB = "index.docker.io"
 _OFFICIAL = "library/"
 LATEST = "latest"
 
-# The first part is a registry when it cannot be a folder of the default one.
+# The first part is a registry when it cannot be a folder of the default one, as in
+# https://github.com/distribution/reference/blob/main/normalize.go.
 _HOST_PART = r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?"
 _PORT = r":[0-9]{1,5}"
 _REGISTRY = (
     rf"(localhost({_PORT})?|{_HOST_PART}(\.{_HOST_PART})+({_PORT})?|{_HOST_PART}{_PORT}"
-    rf"|\[[0-9a-fA-F:]+\]({_PORT})?)"
+    # No folder has capitals.
+    rf"|(?=[^/]*[A-Z]){_HOST_PART}|\[[0-9a-fA-F:]+\]({_PORT})?)"
 )
 _FOLDER = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 

@@ -61,11 +61,11 @@ def replace_references(
             unresolved.append(error.at(each.item, each.placeholder))
     if references:
         inject(trial)
-    delivered = _delivered(trial)
+    delivered, taken = _delivered(trial), _taken(trial)
     for each, reference in references.items():
         if not _starts(trial, each) or str(delivered.get(each.name)) != reference:
             unresolved.append(_NOT_STARTED.at(each.item, each.placeholder))
-        elif _is_taken(trial, each.name):
+        elif each.name in taken:
             unresolved.append(_TAKEN.at(each.item, each.placeholder))
         else:
             _declare(draft, each, reference)
@@ -74,7 +74,7 @@ def replace_references(
 
 def _declared(trial: Draft, variable: PlaceholderVariable, tokens: KnownTokens) -> str:
     """The reference that *variable* stands for, which is then declared in *trial*."""
-    check_only(trial, variable)
+    check_only(variable)
     reference = value_of(tokens, variable.placeholder, bad_reference)
     if trial.value(_annotation(variable.name)) not in ((), (reference,)):
         raise _TAKEN
@@ -102,13 +102,14 @@ def _is_started(container: Mapping[str, Json]) -> bool:
     return bool((container.get("command") or [None])[0] == PROGRAM)
 
 
-def _is_taken(trial: Draft, name: str) -> bool:
-    """Whether a container that is started so has a variable *name* of its own, which would be replaced."""
-    return any(
-        isinstance(each, dict) and each.get("name") == name
+def _taken(trial: Draft) -> frozenset[str]:
+    """The variables of containers that are started so, in whose place others would be."""
+    return frozenset(
+        name
         for container in containers(trial.manifest, trial.kind)
         if _is_started(container)
         for each in container.get("env") or ()
+        if isinstance(each, dict) and isinstance(name := each.get("name"), str)
     )
 
 

@@ -4,6 +4,7 @@ What has no value that fits stays as it is. A label by which a workload may find
 and its value, as it does before policies.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
@@ -76,6 +77,8 @@ class PlaceholderVariable:
     container: str
     name: str
     placeholder: str
+    is_only: bool
+    """Whether the container names it once: a path leads to the first."""
 
 
 def variables_of(draft: Draft) -> Iterator[PlaceholderVariable]:
@@ -92,11 +95,19 @@ def _variables_in(field: str, container: object) -> Iterator[PlaceholderVariable
     if not isinstance(name, str) or not isinstance(listed, list):
         return
     variables = [each for each in listed if isinstance(each, dict)]
-    for each in variables:
-        variable, value = each.get("name"), each.get("value")
-        if isinstance(variable, str) and isinstance(value, str) and value.startswith(PREFIX):
-            item = named(field, name) / "env" / ItemStep("name", variable)
-            yield PlaceholderVariable(item, field, name, variable, value)
+    found = [
+        (variable, value)
+        for each in variables
+        if isinstance(value := each.get("value"), str) and value.startswith(PREFIX)
+        if isinstance(variable := each.get("name"), str)
+    ]
+    if not found:
+        return
+    times = Counter(each.get("name") for each in variables if isinstance(each.get("name"), str))
+    for variable, value in found:
+        item = named(field, name) / "env" / ItemStep("name", variable)
+        is_only = times[variable] == 1
+        yield PlaceholderVariable(item, field, name, variable, value, is_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +238,7 @@ def _replace_variables(draft: Draft, tokens: KnownTokens) -> Iterator[Unresolved
         if each.placeholder.startswith(REFERENCE):
             continue
         try:
-            check_only(draft, each)
+            check_only(each)
             value = value_of(tokens, each.placeholder, _bad_variable)
         except NoValueError as error:
             yield error.at(each.item, each.placeholder)
@@ -235,8 +246,6 @@ def _replace_variables(draft: Draft, tokens: KnownTokens) -> Iterator[Unresolved
             draft.set(each.item / "value", value, Author(VARIABLES_VERB, POLICY))
 
 
-def check_only(draft: Draft, variable: PlaceholderVariable) -> None:
-    """Raises `NoValueError` where the container names the variable twice: a path leads to the first."""
-    [listed] = draft.value(named(variable.field, variable.container) / "env")
-    if sum(isinstance(one, dict) and one.get("name") == variable.name for one in listed) > 1:
+def check_only(variable: PlaceholderVariable) -> None:
+    if not variable.is_only:
         raise NoValueError("unfit", "the container has this variable twice")

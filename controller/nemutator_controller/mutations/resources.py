@@ -27,7 +27,7 @@ from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.decisions import Maybe
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
-from nemutator_controller.mutations.paths import Json, Path, field_path, named
+from nemutator_controller.mutations.paths import Json, Path, field_path, named, value_at
 from nemutator_controller.mutations.qos import (
     Amounts,
     Class,
@@ -188,6 +188,15 @@ class _Trial:
         now = self.before(place)
         return quantity(now[0]) if now else None
 
+    def asked_for(self, place: _Place) -> Quantity | None:
+        """What the pod's author wrote there, whatever policies have made of it."""
+        draft = self._draft
+        if draft.manifest is draft.unchanged:
+            now = self.before(place)  # It is looked up already.
+        else:
+            now = value_at(draft.unchanged, _path_of(*place), draft.kind)
+        return quantity(now[0]) if now else None
+
     def before(self, place: _Place) -> Maybe:
         """What the draft has there. Each section of a container is looked up once."""
         of = place.container, place.side
@@ -267,9 +276,10 @@ def _amount(
             return advice.reason
         wanted, reason = advice.amount, advice.reason
     elif amount.ratio is not None:
-        if current is None:
+        whole = trial.asked_for(place)
+        if whole is None:
             return None
-        wanted, reason = _share(current, amount.ratio), f"{amount.ratio:g} of {current}"
+        wanted, reason = _share(whole, amount.ratio), f"{amount.ratio:g} of {whole}"
     elif amount.ratio_of_limit is not None:
         limit = trial.found(place.beside)
         if limit is None:

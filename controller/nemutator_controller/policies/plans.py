@@ -38,10 +38,12 @@ from nemutator_controller.mutations.paths import (
     PathError,
     field_path,
     parse_path,
+    template_of,
     value_at,
 )
 from nemutator_controller.mutations.placeholder_references import replace_references
 from nemutator_controller.mutations.placeholders import VARIABLES_VERB, replace_texts
+from nemutator_controller.mutations.pod_sizes import check_size
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
@@ -128,7 +130,8 @@ class MutationPlan:
 
 
 def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
-    """Raises `PathError` when *manifest* is not shaped like its kind."""
+    """Raises `PathError` when *manifest* is not shaped like its kind, and `TooLargeError`."""
+    check_size(template_of(manifest, situation.subject.kind))
     try:
         return _plan(manifest, situation, policies)
     except (AttributeError, TypeError) as error:

@@ -10,7 +10,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
 from nemutator_ctl.apply.view import Piece, in_order, refused, view
-from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
+from nemutator_ctl.documents import DocumentError, Output, parsed, rendered, unlisted
 from nemutator_ctl.local_api import LocalApi
 
 OBJECTS_PATH = "/api/v1/objects"
@@ -20,7 +20,9 @@ def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
         "apply", "Apply policies and manifests, where there is no cluster.", output=True
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="policies and manifests (YAML)")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="policies and manifests (YAML); -: standard input"
+    )
     given = parser.parse_args(argv)
     pieces = [piece for name in given.files for piece in _pieces(name)]
     if not pieces:
@@ -41,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _pieces(name: str) -> list[Piece]:
     try:
-        documents = parsed(arguments.content(Path(name)))
+        documents = list(unlisted(parsed(arguments.content(Path(name)))))
     except DocumentError as error:
         raise OperatorError(
             f"{name}: {error}", remedy="correct it and apply again", code=ExitCode.USAGE

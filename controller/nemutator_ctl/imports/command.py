@@ -43,9 +43,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _read(name: str) -> list[Imported]:
-    path = Path("/dev/stdin") if name == "-" else Path(name)
     try:
-        return imported(parsed(arguments.content(path)))
+        return imported(parsed(arguments.content(Path(name))))
     except DocumentError as error:
         raise OperatorError(
             visible(f"{name}: {error}", limit=300),

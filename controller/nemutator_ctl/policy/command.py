@@ -16,7 +16,9 @@ def main(argv: Sequence[str]) -> int:
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="test")
     test = verbs.add_parser("test", help="print what the policies would change in the manifests")
-    test.add_argument("files", nargs="+", metavar="FILE", help="policies and manifests (YAML)")
+    test.add_argument(
+        "files", nargs="+", metavar="FILE", help="policies and manifests (YAML); -: standard input"
+    )
     test.add_argument(
         "--tokens", metavar="FILE", help="replace placeholders by the values in it (YAML or JSON)"
     )

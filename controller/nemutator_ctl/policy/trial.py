@@ -6,13 +6,15 @@ from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
+from nemutator_controller.mutations.edits import TooLargeError
 from nemutator_controller.mutations.known_tokens import LONGEST_VALUE, KnownTokens
-from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.policies.plans import Situation, plan
+from nemutator_controller.mutations.paths import TEMPLATES, PathError
+from nemutator_controller.policies.model import GROUP, KIND
+from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 from nemutator_controller.tokens.model import table_of
 
-from nemutator_ctl.documents import DocumentError, called, parsed
+from nemutator_ctl.documents import DocumentError, called, parsed, unlisted
 from nemutator_ctl.edits import ShownEdit, diff
 from nemutator_ctl.terminal_text import visible
 
@@ -53,32 +55,38 @@ def attempt(files: Sequence[InputFile], tokens: KnownTokens | None = None) -> Tr
     """Plan every manifest in *files* with every policy in them, and with *tokens*."""
     faults: list[str] = []
     manifests: list[Manifest] = []
+    others: list[str] = []
     for file in files:
-        manifests += _manifests(file, faults)
+        manifests += _manifests(file, faults, others)
     specs: dict[str, Any] = {
         each.subject.name: each.document.get("spec") for each in manifests if each.is_policy
     }
     policies = snapshot_of(specs)
     plain = [each for each in manifests if not each.is_policy]
     text = "".join(_planned(each, policies, tokens, faults) for each in plain)
+    text += "".join(f"{each}\n  no change: no pods are made of it\n" for each in others)
     if not specs and not faults and tokens is None:
         faults.append("no policy among these files\n  remedy: name a file with a MutationPolicy")
-    elif not plain and not faults:
+    elif not plain and not others and not faults:
         count = "1 policy is" if len(specs) == 1 else f"{len(specs)} policies are"
         text += f"{count} sound; name manifests, too, to see what would change\n"
     return TrialResult(text, tuple(faults))
 
 
-def _manifests(file: InputFile, faults: list[str]) -> Iterator[Manifest]:
+def _manifests(file: InputFile, faults: list[str], others: list[str]) -> Iterator[Manifest]:
+    """Those in *file*; *others* are called by name: a chart has Services beside its Deployments."""
     where = visible(file.name, limit=120)
     try:
-        documents = parsed(file.content)
+        documents = list(unlisted(parsed(file.content)))
     except DocumentError as error:
         faults.append(f"{where}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
         return
     for document in documents:
+        if _is_other(document):
+            others.append(visible(called(document), limit=WIDTH))
+            continue
         try:
-            yield manifest_of(document)
+            yield manifest_of(document, may_be_unnamed=True)
         except ManifestError as error:
             named = visible(f"{called(document)}: ", limit=120) if called(document) else ""
             faults += [
@@ -87,15 +95,27 @@ def _manifests(file: InputFile, faults: list[str]) -> Iterator[Manifest]:
             ]
 
 
+def _is_other(document: Any) -> bool:
+    """Whether it is an object of Kubernetes that neither is a pod, nor makes any, nor is ours."""
+    if not called(document):
+        return False
+    api_version, kind = document.get("apiVersion"), document.get("kind")
+    ours = str(api_version).startswith(f"{GROUP}/") or kind in (KIND, *TEMPLATES)
+    return isinstance(api_version, str) and isinstance(kind, str) and not ours
+
+
 def _planned(
     manifest: Manifest, policies: Policies, tokens: KnownTokens | None, faults: list[str]
 ) -> str:
     subject = manifest.subject
-    head = visible(f"{subject.kind} {subject.namespace}/{subject.name}", limit=WIDTH)
+    name = subject.name or f"{subject.generate_name}…"
+    head = visible(f"{subject.kind} {subject.namespace}/{name}", limit=WIDTH)
     labels = {"kubernetes.io/metadata.name": subject.namespace}
     situation = Situation(subject=subject, namespace_labels=labels, tokens=tokens, defaulted=False)
     try:
         planned = plan(manifest.document, situation, policies.for_manifest(subject.kind))
+    except TooLargeError as error:
+        planned = MutationPlan(warnings=(f"left alone: {error}",))
     except (PathError, RecursionError) as error:
         faults.append(f"{head}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
         return ""

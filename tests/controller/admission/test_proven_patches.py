@@ -1,9 +1,9 @@
-"""A patch is applied to our own copy before it is sent, and what is too large is not planned for."""
+"""A patch is applied to our own copy before it is sent."""
 
 from typing import Any
 
 import pytest
-from nemutator_controller.admission.proven_patches import MOST_CONTAINERS, patch_of, too_large
+from nemutator_controller.admission.proven_patches import patch_of
 from nemutator_controller.mutations.patches import MOST
 
 from tests.controller.mutations.pods import edit
@@ -34,10 +34,3 @@ def test_the_stamp_of_a_workload_is_not_in_its_template() -> None:
         "/spec/template/metadata/labels",
         "/metadata/annotations",
     ]
-
-
-@pytest.mark.parametrize("odd", [None, {}, {"spec": None}, {"spec": {"containers": "x"}}, []])
-def test_what_has_no_containers_is_not_too_large(odd: Any) -> None:
-    assert too_large(odd) == ""
-    containers = [{"name": str(number)} for number in range(MOST_CONTAINERS + 1)]
-    assert too_large({"spec": {"containers": containers}}) == "more than 128 containers"

@@ -7,13 +7,13 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.admission.frames import NotSavedError
 from nemutator_controller.admission.outcomes import Rules
-from nemutator_controller.admission.proven_patches import MOST_CONTAINERS
 from nemutator_controller.admission.reviews import AdmissionResponse, decode
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import apply_patch
 from nemutator_controller.mutations.paths import LONGEST_NAME
+from nemutator_controller.mutations.pod_sizes import MOST_CONTAINERS
 from nemutator_controller.policies.plans import FORGOTTEN
 
 from tests.fakes.admission import MemoryRecords, MemoryWorld
@@ -286,6 +286,14 @@ async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
     made = apply_patch(most, answer.operations)
     assert made["spec"]["initContainers"]
     assert await admission.ask(made, opted_in=True) == AdmissionResponse()
+
+
+async def test_a_pod_of_very_many_variables_does_not_hold_up_others() -> None:
+    admission = Admission(team=TEAM)
+    env = [{"name": f"v{number}", "value": "nemu_x"} for number in range(20_000)]
+    answer = await admission.ask({"spec": {"containers": [{"name": "app", "env": env}]}})
+    assert answer == AdmissionResponse(warnings=("pod left as it is: more than 1000 env",))
+    assert admission.failures("too_large") == 1
 
 
 async def test_a_container_with_an_endless_name_is_not_thought_about() -> None:

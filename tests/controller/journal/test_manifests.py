@@ -43,6 +43,16 @@ def test_a_policy_has_no_namespace() -> None:
     assert (manifest.subject.namespace, manifest.subject.name) == ("", "defaults")
 
 
+def test_the_beginning_of_a_name_is_enough_where_nothing_is_kept_by_it() -> None:
+    pod = {**deployment(), "apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "web-"}}
+    subject = manifest_of(pod, may_be_unnamed=True).subject
+    assert (subject.name, subject.generate_name) == ("", "web-")
+    pod["metadata"]["generateName"] = "x" * 254
+    for may_be_unnamed, field in ((True, "generateName"), (False, "name")):
+        with pytest.raises(ManifestError, match=rf"metadata\.{field}: expected 1 to 253"):
+            manifest_of(pod, may_be_unnamed=may_be_unnamed)
+
+
 @pytest.mark.parametrize(
     ("document", "faults"),
     [

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from nemutator_controller.mutations.edits import (
+    MOST_EDITS,
     Author,
     Draft,
+    TooLargeError,
     apply_edits,
     reversed_edits,
     same,
@@ -154,3 +156,12 @@ def test_items_are_found_by_what_names_them() -> None:
         {"name": "b", "volumeMounts": [{"name": "v", "mountPath": "/x"}]},
     ]
     assert str(mounts) == "containers[name=b].volumeMounts"
+
+
+def test_a_draft_has_a_most_of_changes() -> None:
+    draft, author = Draft({"metadata": {}, "spec": {}}, "Pod"), Author("labels", "a")
+    for number in range(MOST_EDITS):
+        draft.set(label(f"k{number}"), "v", author)
+    draft.set(label("k0"), "w", author)
+    with pytest.raises(TooLargeError, match="more than 1000 fields"):
+        draft.set(label("another"), "v", author)

@@ -30,6 +30,7 @@ DIGEST = "sha256:" + "0123456789abcdef" * 4
         (f"r.example/a:1@{DIGEST}", "r.example", "a", "1", DIGEST),
         ("[2001:db8::1]:5000/a", "[2001:db8::1]:5000", "a", "", ""),
         ("Registry.Example/a__b/c--d.e", "Registry.Example", "a__b/c--d.e", "", ""),
+        ("Registry/img", "Registry", "img", "", ""),
         # A port alone is a tag.
         ("host:5000", "docker.io", "library/host", "5000", ""),
     ],

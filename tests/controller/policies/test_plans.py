@@ -77,6 +77,33 @@ def test_a_sidecar_is_changed_by_the_policies_before_its_own_too() -> None:
     assert len(plan(pod(), situation(), previewed).previewed) == 1
 
 
+SHARES = [{"resources": {"requests": {"cpu": {"ratio": ratio}}}} for ratio in (0.5, 0.1)]
+
+
+def test_a_share_is_one_of_what_the_pod_asks_for_whatever_policies_before_it_have_made_of_that() -> (
+    None
+):
+    half, tenth = SHARES
+    [edit] = plan(pod(), situation(), [policy("a", half), policy("b", tenth)]).edits
+    assert (edit.after, edit.reason) == (("100m",), "0.1 of 1; in place of what policy a writes")
+    done = done_once(pod(), situation(), [policy("a", half), policy("b", tenth)])
+    assert plan(done, situation(), [policy("a", half), policy("b", tenth)]).edits == ()
+
+
+def test_a_previewed_share_is_one_of_what_the_pod_asks_for_too() -> None:
+    half, tenth = SHARES
+    policies = [policy("a", half), policy("b", tenth, mode="Preview")]
+    [edit] = plan(pod(), situation(), policies).previewed
+    assert (edit.before, edit.after) == (("500m",), ("100m",))
+
+
+def test_of_a_request_that_only_a_policy_has_written_no_share_is_taken() -> None:
+    written = {"resources": {"requests": {"memory": {"value": "1Gi"}}}}
+    halved = {"resources": {"requests": {"memory": {"ratio": 0.5}}}}
+    [edit] = plan(pod(), situation(), [policy("a", written), policy("b", halved)]).edits
+    assert edit.after == ("1Gi",)
+
+
 def labelled(name: str, value: str, **more: Any) -> Policy:
     return policy(name, {"labels": {"set": {"team": value}}}, **more)
 

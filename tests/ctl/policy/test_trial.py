@@ -131,6 +131,47 @@ def test_a_fault_names_file_field_and_remedy(document: object, said: str) -> Non
     assert all("\n  remedy: " in fault for fault in report.faults)
 
 
+def test_a_pod_may_have_no_more_than_the_beginning_of_a_name() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "web-"}}
+    pod["spec"] = {"containers": [{"name": "app", "image": "app:1"}]}
+    report = attempt([file("x", policy(names=["web-*"]), pod)])
+    assert report.faults == ()
+    assert report.text.startswith('Pod default/web-…\n  + metadata.labels[team]: "blue"\n')
+
+
+def test_what_kubectl_prints_as_a_list_is_tried_object_by_object() -> None:
+    item = {field: deployment("b")[field] for field in ("metadata", "spec")}
+    typed = {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [item]}
+    whole = {"apiVersion": "v1", "kind": "List", "items": [policy(), deployment("a"), typed]}
+    report = attempt([file("x", whole)])
+    assert report.faults == ()
+    assert report.text.count("by defaults") == 4
+    assert "Deployment default/a\n" in report.text
+    assert "Deployment default/b\n" in report.text
+
+
+def test_what_a_chart_has_beside_its_workloads_is_passed_over_by_name() -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
+    report = attempt([file("x", policy(), service, deployment())])
+    assert report.faults == ()
+    assert report.text.endswith("\nService web\n  no change: no pods are made of it\n")
+
+
+def test_a_kind_of_ours_that_does_not_exist_is_named() -> None:
+    misspelt = {**policy(), "kind": "MutationPolcy"}
+    assert "kind: expected" in attempt([file("x", policy(), misspelt)]).faults[0]
+
+
+def test_a_pod_of_ten_thousand_containers_is_left_alone_as_in_a_cluster() -> None:
+    manifest = deployment()
+    manifest["spec"]["template"]["spec"]["containers"] = [
+        {"name": f"c{number}", "image": "app:1"} for number in range(10_000)
+    ]
+    assert attempt([file("x", policy(), manifest)]).text == (
+        "Deployment default/web\n  warning: left alone: more than 128 containers\n  no change\n"
+    )
+
+
 def test_a_file_that_is_no_yaml_is_named() -> None:
     (fault,) = attempt([InputFile("p.yaml", b"a: [")]).faults
     assert fault.startswith("p.yaml: ")
