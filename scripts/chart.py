@@ -1,4 +1,4 @@
-"""Writes the templates of the Helm chart from deploy/manifests and deploy/scheduler: one source of what is installed.
+"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler and deploy/buffers: one source of what is installed.
 
 A template is a manifest with conditions around its documents and containers, and with values in some of
 its lines. What the rules here do not know stays as it is, so a change of a manifest needs no change here.
@@ -18,7 +18,7 @@ from scripts.chart_schema import schema
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 CHART = DEPLOY / "helm" / "nemutator"
-SCHEDULER = DEPLOY / "scheduler" / "scheduler.yaml"
+OPTIONAL = (DEPLOY / "scheduler" / "scheduler.yaml", DEPLOY / "buffers" / "buffer.yaml")
 WRITTEN = "{{- /* Written by `make fmt` from deploy/%s: change that. */}}\n"
 
 # The Namespace is there before a release is. Settings come from values (templates/settings.yaml).
@@ -30,6 +30,7 @@ WHEN = {
     "webhooks.yaml": ".Values.admission.enabled",
     "agent.yaml": AGENT,
     "scheduler.yaml": ".Values.scheduler.enabled",
+    "buffer.yaml": ".Values.buffer.enabled",
 }
 """By file: when its documents are installed."""
 
@@ -60,13 +61,16 @@ VOLUMES = {
 }
 """Of the agent's pod: which part each is for. Kubelet waits for all that a pod names."""
 
+UNSET = frozenset({"scheduler", "buffer"})
+"""What reads no settings of ours."""
+
 WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
 def templates() -> dict[str, str]:
     """By path in the chart, what is written there."""
     made = {}
-    for path in (*sorted((DEPLOY / "manifests").glob("*.yaml")), SCHEDULER):
+    for path in (*sorted((DEPLOY / "manifests").glob("*.yaml")), *OPTIONAL):
         if path.name not in LEFT_OUT:
             made[f"templates/{path.name}"] = _template(path)
     made["templates/crds.yaml"] = "".join(_definitions())
@@ -123,6 +127,10 @@ def _valued(line: str) -> str:
             r"image: kube-scheduler:\S+",
             'image: {{ required "scheduler.image: that of your own scheduler" .Values.scheduler.image }}',
         ),
+        (
+            r"image: pause:\S+",
+            'image: {{ required "buffer.image: one that does nothing for ever" .Values.buffer.image }}',
+        ),
         (r"\{storage: \S+?\}", "{storage: {{ .Values.brain.storage.size }}}"),
     ):
         line = re.sub(pattern, given, line)
@@ -172,9 +180,9 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
             case "volumeClaimTemplates:":
                 yield from _claim(lines[index:block])
                 index = block - 1
-            case stripped if stripped.startswith("replicas:"):
+            case stripped if stripped.startswith("replicas:") and component != "buffer":
                 yield line[:deep] + f"replicas: {{{{ {values}.replicas }}}}"
-            case stripped if stripped.startswith("priorityClassName:"):
+            case "priorityClassName: system-cluster-critical":
                 yield from _if(".Values.priorityClasses", [line])
             case stripped if stripped.startswith("image:"):
                 yield _valued(line)
@@ -182,7 +190,7 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
                 yield "          imagePullPolicy: {{ . }}"
                 yield "{{- end }}"
             case stripped if (
-                stripped.startswith("labels:") and deep == 6 and component != "scheduler"
+                stripped.startswith("labels:") and deep == 6 and component not in UNSET
             ):
                 yield line
                 yield "      annotations:"

@@ -60,6 +60,7 @@ def schema() -> Json:
             scheduler=_table(
                 **enabled, image=TEXT, replicas=replicas, tolerations=OBJECTS, **of_pods
             ),
+            buffer=_table(**enabled, image=TEXT, tolerations=OBJECTS, **of_pods),
             vault=_table(
                 address={"type": "string", "pattern": "^(https?://.*)?$"},
                 ca=TEXT,
@@ -75,7 +76,7 @@ def schema() -> Json:
                 rules=_table(**enabled, labels=LABELS),
                 dashboards=_table(**enabled, labels=LABELS),
             ),
-            resources=_table(**dict.fromkeys((*ROLES, "scheduler"), resources)),
+            resources=_table(**dict.fromkeys((*ROLES, "scheduler", "pause"), resources)),
             extraEnv=OBJECTS,
             crds=_table(install=FLAG),
             settings=_settings(),

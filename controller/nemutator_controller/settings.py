@@ -134,6 +134,12 @@ class BrainSettings(ServesMetrics):
         " large.",
         check=between(60, 14_400),
     )
+    buffer_pods: int = setting(
+        0,
+        "Most pods of low priority that keep room free while a SeasonPolicy with `buffer` is in force; 0: none, and"
+        " nothing is scaled.",
+        check=between(0, 1_000),
+    )
     season_workloads: int = setting(
         5_000,
         "Workloads whose use is kept by day to find their seasons, 13 KB each for three weeks. One more takes the"

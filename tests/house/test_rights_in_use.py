@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from nemutator_controller.kube.resources import Resource
 
 from tests.house.test_manifests import documents
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
 
 SOURCE = Path(__file__).parents[2] / "controller"
 TEXTS = {path: path.read_text() for path in sorted((SOURCE / "nemutator_controller").rglob("*.py"))}
@@ -27,8 +30,12 @@ def constants() -> dict[str, set[str]]:
             ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
         )
         for name, value in vars(module).items():
-            if isinstance(value, Resource):
-                found.setdefault(f"{value.plural}.{value.group}".rstrip("."), set()).add(name)
+            several = value if isinstance(value, tuple) else (value,)
+            # Resources of one kind in several versions are one constant.
+            for one in {
+                f"{each.plural}.{each.group}" for each in several if isinstance(each, Resource)
+            }:
+                found.setdefault(one.rstrip("."), set()).add(name)
     return found
 
 
@@ -64,6 +71,17 @@ def test_what_a_process_may_do_it_does(kind: str, role: str) -> None:
             for given in rule["resources"]:
                 plural, _, subresource = given.partition("/")
                 assert is_used(f"{plural}.{group}".rstrip("."), subresource), given
+
+
+@pytest.mark.parametrize("file", ["buffers/buffer.yaml"])
+def test_what_an_optional_part_lets_the_brain_do_it_does(file: str) -> None:
+    found = yaml.safe_load_all((DEPLOY / file).read_text())
+    roles = [each for each in found if each["kind"] in ("Role", "ClusterRole")]
+    assert roles
+    for rule in (rule for role in roles for rule in role["rules"]):
+        for group in rule["apiGroups"]:
+            for given in rule["resources"]:
+                assert is_used(f"{given}.{group}".rstrip("."), ""), given
 
 
 def test_what_people_may_ask_is_what_the_api_has() -> None:

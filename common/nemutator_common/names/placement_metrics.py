@@ -65,3 +65,15 @@ PLACEMENT_SNAPSHOT_AGE = Metric(
     "gauge",
     "how old what the brain knew of nodes was when it last scored them",
 )
+BUFFER_PODS = Metric(
+    "nemutator_buffer_pods",
+    "gauge",
+    "pods that keep room free: wanted (by the SeasonPolicy in force), standing (that the object asks for now)",
+    ("state",),
+)
+BUFFER_WRITES = Metric(
+    "nemutator_buffer_writes_total",
+    "counter",
+    "changes of the number of pods that keep room free, by result: written, refused, left (it stays taken back)",
+    ("result",),
+)

@@ -11,6 +11,7 @@ from nemutator_common.serving.operations_server import add_metrics_listener
 
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.app.ageing import ageing_part
+from nemutator_controller.app.buffers import buffers_part
 from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
@@ -133,6 +134,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         following_part(context, tokens, evictions, seasons.in_season("MutationPolicy")),
         updating_part(context, usages, findings, replicas, seasons),
         seasons_part(context, seasons, usages),
+        buffers_part(context, seasons),
         windows_part(context),
         images_part(context),
     ]

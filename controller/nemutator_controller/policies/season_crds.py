@@ -18,6 +18,9 @@ _MEANINGS = {
     "SeasonSpec.advice": "How advice is made meanwhile, for all workloads.",
     "SeasonSpec.resizes": "Hold: no pod is resized meanwhile, or sized by mode Initial at its creation. Allow is the default.",
     "SeasonSpec.evictions": "Hold: evictions that were asked for wait meanwhile. Allow is the default.",
+    "SeasonSpec.buffer": "Room that is kept free meanwhile by pods of low priority, where the setting brain.buffer_pods allows some; one of the two.",
+    "SeasonBuffer.pods": "So many, whatever the forecast says.",
+    "SeasonBuffer.forecastPercent": "As many as request this share of the CPU that the cluster is expected to use within the lead, and does not use now.",
     "SeasonAdvice.cpuPercentile": "Of CPU use, what is requested; as the settings say, if this is absent.",
     "SeasonAdvice.memoryBufferPercent": "Above the largest peak; as the settings say, if this is absent.",
 }
@@ -32,7 +35,10 @@ WORDS = SchemaWords(
     rules={
         "SeasonSpec": (
             ("has(self.when.season) && self.when.season.size() > 0", "name at least one season"),
-        )
+        ),
+        "SeasonBuffer": (
+            ("has(self.pods) != has(self.forecastPercent)", "name one of pods and forecastPercent"),
+        ),
     },
 )
 

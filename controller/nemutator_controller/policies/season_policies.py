@@ -33,6 +33,14 @@ class SeasonAdvice(_Strict, frozen=True):
     memory_buffer_percent: Annotated[int, msgspec.Meta(ge=0, le=500)] | None = None
 
 
+class SeasonBuffer(_Strict, frozen=True):
+    """Room that is kept free, as pods that any other takes the place of; one of the two."""
+
+    pods: Annotated[int, msgspec.Meta(ge=0, le=1_000)] | None = None
+    forecast_percent: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = None
+    """Of the CPU that the cluster is expected to use more within the lead than it does now."""
+
+
 class SeasonSpec(_Strict, frozen=True):
     when: When
     advice: SeasonAdvice = SeasonAdvice()
@@ -40,6 +48,7 @@ class SeasonSpec(_Strict, frozen=True):
     """Hold: no pod is resized, or sized at its creation by mode Initial, whatever SizingPolicies say."""
     evictions: Permitted = "Allow"
     """Hold: evictions that were asked for wait, and may expire."""
+    buffer: SeasonBuffer | None = None
 
 
 class SoundBrain(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +66,9 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     holds_resizes: str = ""
     """The name of a brain that does; empty: none."""
     holds_evictions: str = ""
+    buffer: SeasonBuffer | None = None
+    buffer_by: str = ""
+    """The name of the brain that wants it."""
 
 
 def season_policy_of(name: str, spec: Any) -> SoundBrain:
@@ -77,12 +89,15 @@ def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Beha
     """Of several that say the same, the first by name counts; and whoever holds something back wins."""
     chosen = sorted((one for one in brains if one.name in in_force), key=lambda one: one.name)
     percentiles = (one.spec.advice.cpu_percentile for one in chosen)
-    buffers = (one.spec.advice.memory_buffer_percent for one in chosen)
+    margins = (one.spec.advice.memory_buffer_percent for one in chosen)
+    buffering = next((one for one in chosen if one.spec.buffer is not None), None)
     return Behaviour(
         cpu_percentile=next((float(one) for one in percentiles if one is not None), None),
-        memory_buffer=next((float(one) for one in buffers if one is not None), None),
+        memory_buffer=next((float(one) for one in margins if one is not None), None),
         holds_resizes=next((one.name for one in chosen if one.spec.resizes == "Hold"), ""),
         holds_evictions=next((one.name for one in chosen if one.spec.evictions == "Hold"), ""),
+        buffer=None if buffering is None else buffering.spec.buffer,
+        buffer_by="" if buffering is None else buffering.name,
     )
 
 
@@ -92,3 +107,6 @@ def _faults(spec: SeasonSpec) -> Iterator[str]:
         yield "spec.when.season: name at least one: a brain is that of a season"
     if spec.when.windows:
         yield "spec.when.windows: a brain follows its season alone"
+    buffer = spec.buffer
+    if buffer is not None and (buffer.pods is None) == (buffer.forecast_percent is None):
+        yield "spec.buffer: name one of pods and forecastPercent"

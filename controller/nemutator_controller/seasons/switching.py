@@ -41,6 +41,8 @@ class SeasonSwitching:
     changed: Callable[[], None] = lambda: None
     """Is called after switches have changed."""
     switches: Mapping[Key, PolicySwitch] = field(default_factory=dict, init=False)
+    is_settled: bool = field(default=False, init=False)
+    """Whether policies and their seasons have been looked at since the start."""
     _is_read: bool = field(default=False, init=False)
 
     async def restore(self) -> None:
@@ -94,6 +96,7 @@ class SeasonSwitching:
             )
         if made != self.switches:
             await self._replace(made)
+        self.is_settled = True
         for kind in ("MutationPolicy", "SizingPolicy", "SeasonPolicy"):
             count = sum(one.in_force for one in made.values() if one.kind == kind)
             self.process.meter.gauge(names.POLICIES_IN_SEASON, count, kind=kind)

@@ -28,6 +28,9 @@ PEAK = {"season": ["peak"]}
         ),
         ({"when": PEAK, "advice": {"cpuPercentile": 10}}, "spec.advice.cpuPercentile"),
         ({"when": PEAK, "evict": "Hold"}, "spec"),
+        ({"when": PEAK, "buffer": {}}, "spec.buffer: name one of"),
+        ({"when": PEAK, "buffer": {"pods": 1, "forecastPercent": 5}}, "spec.buffer: name one of"),
+        ({"when": PEAK, "buffer": {"pods": -1}}, "spec.buffer.pods"),
     ],
 )
 def test_each_fault_is_named(spec: Any, fault: str) -> None:
@@ -48,6 +51,18 @@ def test_of_several_the_first_by_name_counts_and_whoever_holds_back_wins() -> No
     )
     assert behaviour_of(brains, frozenset({"c"})).holds_evictions == "c"
     assert behaviour_of(brains, frozenset()) == Behaviour()
+
+
+def test_the_buffer_is_that_of_the_first_which_names_one() -> None:
+    brains = [
+        season_policy_of("a", {"when": PEAK}),
+        season_policy_of("b", {"when": PEAK, "buffer": {"pods": 0}}),
+        season_policy_of("c", {"when": PEAK, "buffer": {"forecastPercent": 100}}),
+    ]
+
+    both = behaviour_of(brains, frozenset({"a", "b", "c"}))
+    assert (both.buffer_by, both.buffer) == ("b", brains[1].spec.buffer)
+    assert behaviour_of(brains, frozenset({"a"})).buffer is None
 
 
 @given(

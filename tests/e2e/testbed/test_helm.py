@@ -141,6 +141,17 @@ def test_the_second_scheduler_comes_with_an_address_where_the_brain_answers_it(h
             assert rendered[name] == document
 
 
+def test_room_is_kept_free_by_what_the_manifest_has(helm: Helm) -> None:
+    on = ("--set=buffer.enabled=true", "--set=buffer.image=example/pause:1")
+    rendered = named(helm.template(CHART, *on))
+    for name, document in named(
+        yaml.safe_load_all((DEPLOY / "buffers" / "buffer.yaml").read_text())
+    ).items():
+        if document["kind"] == "Deployment":
+            document["spec"]["template"]["spec"]["containers"][0]["image"] = "example/pause:1"
+        assert rendered[name] == document
+
+
 def test_a_process_is_scraped_where_its_policy_lets_scrapers_in(helm: Helm) -> None:
     documents = helm.template(
         CHART,

@@ -5,6 +5,7 @@ half of each. Nobody reports meanwhile, so what follows is the forecast.
 """
 
 import asyncio
+import json
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from nemutator_common.admission_snapshots import SEASONS_PATH
 from nemutator_controller.seasons.day_book import CLUSTER, SavedDay
 from nemutator_controller.seasons.sql import SqlSeasonDays
@@ -30,6 +32,8 @@ LEARNED = 8
 SWITCHED_WITHIN_S = 300
 API = {"apiVersion": "nemutator.io/v1alpha1"}
 BUSY = {"season": ["pre-peak", "peak"]}
+BUFFER = FOLDER.parent / "buffers" / "buffer.yaml"
+KEPT_FREE = 2
 
 
 def learned() -> list[SavedDay]:
@@ -50,10 +54,28 @@ def seasonal(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
         cluster.kubectl("wait", "--for=condition=Established", crd, "--timeout=60s")
     with (
         new_namespace(cluster, "seasons") as name,
-        installed(cluster, name, folder, NEMUTATOR_BRAIN_SEASON_DAY_S=str(DAY_S)) as made,
+        installed(
+            cluster,
+            name,
+            folder,
+            NEMUTATOR_BRAIN_SEASON_DAY_S=str(DAY_S),
+            NEMUTATOR_BRAIN_BUFFER_PODS="5",
+        ) as made,
     ):
+        cluster.apply(*buffer(name))
         yield made
+    cluster.kubectl("delete", "priorityclass", "nemutator-buffer")
     cluster.kubectl("delete", "mutationpolicy,seasonpolicy", "--all")
+
+
+def buffer(namespace: str) -> Iterator[dict[str, Any]]:
+    """What keeps room free, as its manifest has it, in *namespace*."""
+    for document in yaml.safe_load_all(BUFFER.read_text()):
+        if "namespace" in document["metadata"]:
+            document["metadata"]["namespace"] = namespace
+        for subject in document.get("subjects", ()):
+            subject["namespace"] = namespace
+        yield document
 
 
 def in_force(cluster: Cluster, kind: str, name: str) -> tuple[str, str]:
@@ -68,7 +90,10 @@ def in_force(cluster: Cluster, kind: str, name: str) -> tuple[str, str]:
 def test_a_season_switches_policies_and_back_and_a_switch_is_taken_back(
     seasonal: Installation, cluster: Cluster, tmp_path: Path
 ) -> None:
-    brain = {"metadata": {"name": "busy-hours"}, "spec": {"when": BUSY, "resizes": "Hold"}}
+    brain = {
+        "metadata": {"name": "busy-hours"},
+        "spec": {"when": BUSY, "resizes": "Hold", "buffer": {"pods": KEPT_FREE}},
+    }
     mutations = [{"labels": {"set": {"spread": "yes"}}}]
     policy = {
         "metadata": {"name": "spread"},
@@ -86,11 +111,25 @@ def test_a_season_switches_policies_and_back_and_a_switch_is_taken_back(
                 within_s=SWITCHED_WITHIN_S,
             )
 
+    def buffer_has(pods: int) -> None:
+        until(
+            lambda: (
+                cluster.get("deployment", "nemutator-buffer", f"-n={seasonal.namespace}")["spec"][
+                    "replicas"
+                ]
+                == pods
+            ),
+            f"{pods} pods keep room free",
+            within_s=SWITCHED_WITHIN_S,
+        )
+
     both_are("True")
     assert in_force(cluster, "seasonpolicy", "busy-hours")[1].startswith(
         "the season of the cluster is p"
     )
+    buffer_has(KEPT_FREE)
     both_are("False")
+    buffer_has(0)
     both_are("True")
 
     cluster.kubectl("create", "serviceaccount", "operator", f"-n={seasonal.namespace}")
@@ -108,6 +147,13 @@ def test_a_season_switches_policies_and_back_and_a_switch_is_taken_back(
     assert shown.returncode == 0, shown
     assert "A day here takes 120 s." in shown.stdout
     assert "SeasonPolicy/busy-hours" in shown.stdout
+    kept = run("buffers")
+    assert "Deployment " + seasonal.namespace + "/nemutator-buffer" in kept.stdout, kept
+    listed = run("mutations", "-o", "json", "-n", seasonal.namespace)
+    edits = [each["edits"][0] for each in json.loads(listed.stdout)["items"]]
+    assert {(each["path"], each["policy"]) for each in edits} == {
+        ("workload.spec.replicas", "busy-hours")
+    }
     seasonal.pod("admission-1", seasonal.nodes[0], "nemutator-admission")
     admission = seasonal.token("nemutator-admission", pod="admission-1")
     followed = seasonal.ask(seasonal.uplink, SEASONS_PATH, token=admission)

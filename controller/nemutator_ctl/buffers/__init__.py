@@ -1,0 +1,1 @@
+"""`nemutator buffers`: how much room is kept free, and why."""
