@@ -397,6 +397,11 @@ class BrainSettings(ServesMetrics):
         "",
         "PEM file with authorities of registries' certificates, beside those of the system.",
     )
+    image_pull_secret_file: str = setting(
+        "",
+        "File with passwords for those registries, as `imagePullSecrets` and Docker have them"
+        " (`.dockerconfigjson`); read each minute. Empty: only what everybody may pull is read.",
+    )
     image_refresh_s: float = setting(
         900.0,
         "Seconds after which the image of a tag is looked at again.",

@@ -5,6 +5,7 @@ import contextlib
 import json
 import ssl
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -94,6 +95,8 @@ class FakeRegistry:
         self.blobs: dict[str, bytes] = {}
         self.token: str | None = None
         """None: nobody needs one."""
+        self.password: str | None = None
+        """USER:PASSWORD that a token takes; without tokens, each question. None: they are for anybody."""
         self.challenge: str | None = None
         """In place of the one that names its own tokens."""
         self.store: FakeRegistry | None = None
@@ -170,6 +173,8 @@ class FakeRegistry:
             return scripted
         where = urlsplit(path)
         if where.path == "/token":
+            if not self._has_password(headers):
+                return Reply(b"{}", 401)
             scope = parse_qs(where.query).get("scope", [""])[0]
             granted = self.token if scope.startswith("repository:") else ""
             return Reply(json.dumps({"token": granted}).encode())
@@ -181,6 +186,8 @@ class FakeRegistry:
         if self.token is not None and headers.get("Authorization") != f"Bearer {self.token}":
             challenge = self.challenge or f'Bearer realm="{self.url}/token",service="fake"'
             return Reply(b"{}", 401, {"WWW-Authenticate": challenge})
+        if self.token is None and not self._has_password(headers):
+            return Reply(b"{}", 401, {"WWW-Authenticate": 'Basic realm="fake"'})
         name, _, version = where.path.removeprefix("/v2/").rpartition("/")
         repository, _, kind = name.rpartition("/")
         if kind == "blobs":
@@ -196,6 +203,11 @@ class FakeRegistry:
             document,
             headers={"Content-Type": media_type, "Docker-Content-Digest": digest_of(document)},
         )
+
+    def _has_password(self, headers: Mapping[str, str]) -> bool:
+        if self.password is None:
+            return True
+        return headers.get("Authorization") == f"Basic {b64encode(self.password.encode()).decode()}"
 
     def _blob(self, digest: str) -> Reply:
         blob = self.blobs.get(digest)

@@ -131,8 +131,8 @@ IMAGE_READS = Metric(
     "nemutator_image_reads_total",
     "counter",
     "images that were looked at in their registry, by result: read, unchanged, or why not: not_allowed"
-    " (by the setting image_registries), name (it is none), unreachable, timeout, busy, denied, missing,"
-    " invalid, digest (not the bytes that it names), too_large, differs (between architectures)",
+    " (by the setting image_registries), name (it is none), unreachable, timeout, busy, denied,"
+    " pull_secret (it cannot be used), missing, invalid, digest (not the bytes that it names), too_large, differs (between architectures)",
     ("result",),
 )
 IMAGE_QUESTIONS_DROPPED = Metric(

@@ -17,6 +17,12 @@ class Challenge:
     service: str
 
 
+def wants_password(header: str) -> bool:
+    """Whether a registry wants user and password with each question, and has no tokens."""
+    scheme = _SCHEME.match(header[:LONGEST_CHALLENGE])
+    return scheme is not None and scheme[1].lower() == "basic"
+
+
 def parse_challenge(header: str) -> Challenge | None:
     """None: it wants something else, or nobody can tell."""
     scheme = _SCHEME.match(header[:LONGEST_CHALLENGE])

@@ -9,6 +9,7 @@ Reason = Literal[
     "timeout",
     "busy",
     "denied",
+    "pull_secret",
     "missing",
     "invalid",
     "digest",

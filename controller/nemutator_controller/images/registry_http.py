@@ -1,4 +1,5 @@
-"""The real `ImageRegistry`: the distribution API of Docker and OCI registries over HTTPS, anonymously.
+"""The real `ImageRegistry`: the distribution API of Docker and OCI registries over HTTPS; anonymously, but where
+a pull secret has a password for them.
 
 A registry is a stranger that the installation's setting names. What it sends is bounded, is believed only where
 its digest is known or it is the answer for a tag, and sends us to nobody inside (`AllowedRegistries`). Nothing
@@ -8,16 +9,17 @@ that it sends is shown to anybody but the command of an image.
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 import aiohttp
 from nemutator_common import names
+from nemutator_common.secret import Secret
 from yarl import URL
 
-from nemutator_controller.images.challenges import parse_challenge
+from nemutator_controller.images.challenges import parse_challenge, wants_password
 from nemutator_controller.images.documents import (
     LARGEST_DOCUMENT,
     MANIFESTS,
@@ -34,7 +36,9 @@ from nemutator_controller.images.documents import (
 from nemutator_controller.images.failures import ImageUnreadableError, Reason
 from nemutator_controller.images.references import ImageName
 from nemutator_controller.images.registries import AllowedRegistries
+from nemutator_controller.images.registry_passwords import RegistryPasswords
 from nemutator_controller.mutations.image_commands import ImageCommand
+from nemutator_controller.setting_checks import is_private
 
 READ_S = 30.0
 """All of an image: its manifests, its configurations, and a token for them."""
@@ -49,11 +53,14 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 @dataclass(slots=True)
 class _Visit:
-    """One image is read: a token is good for that."""
+    """One image is read: what proves us is good for that."""
 
     image: ImageName
     origin: str
-    token: str = ""
+    password: Secret | None
+    """Of the pull secret."""
+    proof: Secret | None = None
+    """What the registry is shown (`Authorization`)."""
 
     def url(self, path: str) -> URL:
         return URL(f"{self.origin}/v2/{self.image.repository}/{path}", encoded=True)
@@ -69,9 +76,19 @@ class _Answer:
 class RegistryOverHttp:
     """Use it as an async context manager."""
 
-    def __init__(self, allowed: AllowedRegistries, *, tls: ssl.SSLContext | None = None) -> None:
-        """*tls* has the authorities that sign registries' certificates; None: those of the system."""
+    def __init__(
+        self,
+        allowed: AllowedRegistries,
+        *,
+        tls: ssl.SSLContext | None = None,
+        passwords: Callable[[], RegistryPasswords] = RegistryPasswords,
+    ) -> None:
+        """*tls* has the authorities that sign registries' certificates; None: those of the system.
+
+        *passwords* raises ImageUnreadableError, where they cannot be had.
+        """
         self._allowed = allowed
+        self._passwords = passwords
         self._tls = tls or True
         self._session: aiohttp.ClientSession | None = None
 
@@ -113,7 +130,8 @@ class RegistryOverHttp:
         if origin is None:
             why = f"{image.registry} is not in the setting brain.image_registries"
             raise ImageUnreadableError("not_allowed", why)
-        return _Visit(image, origin)
+        password = self._passwords().of(image)
+        return _Visit(image, origin, password)
 
     async def _read(self, visit: _Visit) -> FoundImage:
         document = (await self._ask(visit, "GET", f"manifests/{visit.image.version}")).body
@@ -148,32 +166,37 @@ class RegistryOverHttp:
         return document
 
     async def _ask(self, visit: _Visit, method: str, path: str) -> _Answer:
-        answer = await self._call(visit, method, visit.url(path), visit.token)
-        if answer.status == 401 and not visit.token:
-            visit.token = await self._token(visit, answer.headers.get("WWW-Authenticate", ""))
-            answer = await self._call(visit, method, visit.url(path), visit.token)
+        answer = await self._call(visit, method, visit.url(path), visit.proof)
+        if answer.status == 401 and visit.proof is None:
+            visit.proof = await self._proof(visit, answer.headers.get("WWW-Authenticate", ""))
+            answer = await self._call(visit, method, visit.url(path), visit.proof)
         if answer.status != 200:
-            raise _refused(visit.image, answer)
+            raise _refused(visit, answer)
         return answer
 
-    async def _token(self, visit: _Visit, header: str) -> str:
+    async def _proof(self, visit: _Visit, header: str) -> Secret:
+        """What the registry asks for: the password itself, or a token that is given for it, or to anybody."""
+        registry = visit.image.registry
+        if wants_password(header) and visit.password is not None:
+            return _basic(visit, visit.password, visit.url(""))
         challenge = parse_challenge(header)
         if challenge is None:
-            why = f"{visit.image.registry} gives nothing without a password: pull secrets are not used"
+            why = f"{registry} gives nothing without a password, and no pull secret has one"
             raise ImageUnreadableError("denied", why)
         realm = self._checked(visit, challenge.realm)
         scope = {"scope": f"repository:{visit.image.repository}:pull"}
         service = {"service": challenge.service} if challenge.service else {}
-        answer = await self._call(visit, "GET", realm.update_query({**service, **scope}), "")
+        proof = None if visit.password is None else _basic(visit, visit.password, realm)
+        answer = await self._call(visit, "GET", realm.update_query({**service, **scope}), proof)
         if answer.status != 200:
-            raise _refused(visit.image, answer)
-        return parse_token(answer.body)
+            raise _refused(visit, answer)
+        return Secret(f"Bearer {parse_token(answer.body)}")
 
-    async def _call(self, visit: _Visit, method: str, url: URL, token: str) -> _Answer:
+    async def _call(self, visit: _Visit, method: str, url: URL, shown: Secret | None) -> _Answer:
         """Whatever it answers, after redirects. Raises ImageUnreadableError."""
         if self._session is None:
             raise RuntimeError("used outside of `async with`")
-        proof = {"Authorization": f"Bearer {token}"} if token else {}
+        proof = {"Authorization": shown.reveal()} if shown is not None else {}
         registry = visit.image.registry
         try:
             for _ in range(MOST_REDIRECTS + 1):
@@ -239,10 +262,20 @@ def _refusals(image: ImageName) -> Iterator[None]:
         raise ImageUnreadableError("invalid", why) from None
 
 
-def _refused(image: ImageName, answer: _Answer) -> ImageUnreadableError:
-    status, registry = answer.status, image.registry
+def _basic(visit: _Visit, password: Secret, url: URL) -> Secret:
+    if url.scheme != "https" and not is_private(str(url.origin())):
+        why = f"a password for {visit.image.registry} would go over plain HTTP"
+        raise ImageUnreadableError("pull_secret", why)
+    return Secret(f"Basic {password.reveal()}")
+
+
+def _refused(visit: _Visit, answer: _Answer) -> ImageUnreadableError:
+    status, registry = answer.status, visit.image.registry
     if status in (401, 403):
-        return ImageUnreadableError("denied", f"{registry} gives it to nobody without a password")
+        why = f"{registry} gives it to nobody without a password, and no pull secret has one"
+        if visit.password is not None:
+            why = f"{registry} does not give it to the user of the pull secret"
+        return ImageUnreadableError("denied", why)
     if status == 404:
         return ImageUnreadableError("missing", f"{registry} does not have it")
     if status == 429:

@@ -11,8 +11,14 @@ from aiohttp.test_utils import TestClient, TestServer
 from nemutator_common import names
 from nemutator_common.admission_snapshots import IMAGES_PATH, MOST_IMAGE_QUESTIONS, ImageQuestions
 from nemutator_common.errors import OperatorError
-from nemutator_controller.app.images import allowed_registries, registry_authorities
+from nemutator_common.shipping.files import READ_AGAIN_S
+from nemutator_controller.app.images import (
+    allowed_registries,
+    registry_authorities,
+    registry_passwords,
+)
 from nemutator_controller.images.endpoint import ImagesApi
+from nemutator_controller.images.failures import ImageUnreadableError
 from nemutator_controller.images.reading import ImageReading
 from nemutator_controller.images.references import parse_image
 from nemutator_controller.mutations.image_commands import ImageCommand
@@ -21,7 +27,9 @@ from nemutator_controller.settings import BrainSettings
 from tests.certificates import Authority
 from tests.controller.images.test_reading import Brain
 from tests.fakes.brains import standing_brain
+from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 
 def client(reading: ImageReading | None, meter: MemoryMeter) -> TestClient[Any, Any]:
@@ -98,3 +106,25 @@ def test_settings_name_registries_and_their_authorities(tmp_path: Path) -> None:
         registry_authorities(settings)
     with pytest.raises(OperatorError, match=r"brain\.image_registries: expected hosts"):
         allowed_registries(BrainSettings(data_dir=tmp_path, image_registries="https://x"))
+
+
+async def test_a_pull_secret_is_read_again_and_a_bad_one_ends_a_start_alone(tmp_path: Path) -> None:
+    clock = ManualClock()
+    process, file = fake_process(clock=clock), tmp_path / ".dockerconfigjson"
+    settings = BrainSettings(data_dir=tmp_path, image_pull_secret_file=str(file))
+    image = parse_image("registry.example/web")
+    with pytest.raises(OperatorError, match=r"brain\.image_pull_secret_file: .*No such file"):
+        registry_passwords(settings, process)
+    file.write_text("hunter2")
+    with pytest.raises(OperatorError, match="expected a file as") as refused:
+        registry_passwords(settings, process)
+    assert "hunter2" not in str(refused.value)
+    file.write_text('{"auths": {"registry.example": {"username": "me", "password": "word"}}}')
+    now = registry_passwords(settings, process)
+    assert now().of(image) is not None
+    await clock.advance(READ_AGAIN_S)
+    file.write_text("torn")
+    with pytest.raises(ImageUnreadableError, match="expected a file as") as failure:
+        now()
+    assert failure.value.reason == "pull_secret"
+    assert registry_passwords(BrainSettings(data_dir=tmp_path), process)().of(image) is None

@@ -1,6 +1,8 @@
 """What holds of a registry: of one that is asked over HTTP, and of the one in memory that tests use."""
 
+import json
 import ssl
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +15,10 @@ from nemutator_controller.images.ports import ImageRegistry
 from nemutator_controller.images.references import parse_image
 from nemutator_controller.images.registries import AllowedRegistries, parse_registries
 from nemutator_controller.images.registry_http import RegistryOverHttp
+from nemutator_controller.images.registry_passwords import (
+    RegistryPasswords,
+    parse_registry_passwords,
+)
 from nemutator_controller.mutations.image_commands import ImageCommand
 
 from tests.certificates import Authority
@@ -149,3 +155,56 @@ async def test_who_is_not_named_is_not_asked() -> None:
                 await registry.read(parse_image(f"{fake.host}/web:1"))
         assert failure.value.reason == "not_allowed"
         assert fake.asked == []
+
+
+def passwords_for(registry: str, pair: str) -> Callable[[], RegistryPasswords]:
+    login = {"auth": b64encode(pair.encode()).decode()}
+    return lambda: parse_registry_passwords(json.dumps({"auths": {registry: login}}))
+
+
+@pytest.mark.parametrize("token", ["t0ken", None])
+async def test_what_takes_a_password_is_read_with_that_of_the_pull_secret(
+    token: str | None,
+) -> None:
+    with FakeRegistry() as fake:
+        fake.token, fake.password = token, "me:pass:word"
+        digest = fake.push("shop/web", "1", WEB)
+        image = parse_image(f"{fake.host}/shop/web:1")
+        secrets = passwords_for(fake.host, fake.password)
+        async with RegistryOverHttp(parse_registries(fake.url), passwords=secrets) as registry:
+            assert await registry.read(image) == FoundImage(WEB, digest)
+            assert await registry.digest(image) == digest
+
+
+@pytest.mark.parametrize("token", ["t0ken", None])
+@pytest.mark.parametrize(
+    ("pair", "why"),
+    [
+        ("", "without a password, and no pull secret has one"),
+        ("me:other", "does not give it to the user of the pull secret"),
+    ],
+)
+async def test_without_the_right_password_it_is_denied_and_said_why(
+    token: str | None, pair: str, why: str
+) -> None:
+    with FakeRegistry() as fake:
+        fake.token, fake.password = token, "me:word"
+        fake.push("web", "1", WEB)
+        secrets = passwords_for(fake.host, pair)
+        async with RegistryOverHttp(parse_registries(fake.url), passwords=secrets) as registry:
+            with pytest.raises(ImageUnreadableError, match=why) as failure:
+                await registry.read(parse_image(f"{fake.host}/web:1"))
+    assert failure.value.reason == "denied"
+    assert "other" not in str(failure.value)
+
+
+async def test_a_password_goes_to_its_registry_alone_and_a_token_no_further() -> None:
+    with FakeRegistry() as fake, FakeRegistry() as store:
+        fake.password, fake.store = "me:word", store
+        fake.push("web", "1", WEB)
+        store.blobs = fake.blobs
+        both = parse_registries(f"{fake.url},{store.url}")
+        async with RegistryOverHttp(both, passwords=passwords_for(fake.host, "me:word")) as there:
+            assert (await there.read(parse_image(f"{fake.host}/web:1"))).command == WEB
+    [(_, _, headers)] = store.asked
+    assert "Authorization" not in headers

@@ -7,6 +7,7 @@ from nemutator_controller.images.challenges import (
     LONGEST_CHALLENGE,
     Challenge,
     parse_challenge,
+    wants_password,
 )
 
 REALM = "https://auth.example/token"
@@ -45,7 +46,16 @@ def test_what_is_no_such_challenge_is_none(header: str) -> None:
     assert parse_challenge(header) is None
 
 
+@pytest.mark.parametrize(
+    ("header", "wants"),
+    [('Basic realm="x"', True), ("  basic", True), (f'Bearer realm="{REALM}"', False), ("", False)],
+)
+def test_who_has_no_tokens_wants_the_password_itself(header: str, wants: bool) -> None:
+    assert wants_password(header) is wants
+
+
 @given(st.text(max_size=200))
 def test_nothing_that_a_registry_sends_is_an_error(text: str) -> None:
     parse_challenge(text)
     parse_challenge(f"Bearer {text}")
+    wants_password(text)

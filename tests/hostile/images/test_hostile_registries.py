@@ -1,6 +1,7 @@
 """A registry that means harm: it gets nothing, holds nobody up, and fills no memory."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -9,6 +10,7 @@ from nemutator_controller.images.failures import ImageUnreadableError
 from nemutator_controller.images.references import parse_image
 from nemutator_controller.images.registries import parse_registries
 from nemutator_controller.images.registry_http import MOST_REDIRECTS, RegistryOverHttp
+from nemutator_controller.images.registry_passwords import parse_registry_passwords
 from nemutator_controller.mutations.image_commands import ImageCommand
 
 from tests.fakes.registries import FakeRegistry, Reply
@@ -134,3 +136,37 @@ async def test_a_token_that_does_not_help_is_asked_for_once() -> None:
         fake.scripted = at("/token", Reply(b'{"token": "other"}'))
         assert (await refusal(fake)).reason == "denied"
         assert len(fake.asked) == 3
+
+
+async def test_a_registry_that_names_the_tokens_of_another_is_told_no_password_of_that_one() -> (
+    None
+):
+    with FakeRegistry() as honest, FakeRegistry() as evil:
+        honest.token = evil.token = "t"
+        evil.challenge = f'Bearer realm="{honest.url}/token",service="fake"'
+        evil.push("web", "1", WEB)
+        config = {"auths": {honest.host: {"auth": b64encode(b"me:word").decode()}}}
+        async with RegistryOverHttp(
+            parse_registries(f"{honest.url},{evil.url}"),
+            passwords=lambda: parse_registry_passwords(json.dumps(config)),
+        ) as registry:
+            await registry.read(parse_image(f"{evil.host}/web:1"))
+    assert honest.asked
+    for _, _, headers in (*honest.asked, *evil.asked):
+        assert not headers.get("Authorization", "").startswith("Basic")
+
+
+async def test_no_password_goes_over_a_network_in_plain_http() -> None:
+    config = {"auths": {"registry.test": {"auth": b64encode(b"me:word").decode()}}}
+    with FakeRegistry() as fake:
+        fake.challenge = 'Bearer realm="http://registry.test/token"'
+        fake.token, fake.password = "t", "me:word"
+        fake.push("web", "1", WEB)
+        config["auths"][fake.host] = config["auths"]["registry.test"]
+        async with RegistryOverHttp(
+            parse_registries(f"{fake.url},http://registry.test"),
+            passwords=lambda: parse_registry_passwords(json.dumps(config)),
+        ) as registry:
+            with pytest.raises(ImageUnreadableError, match="over plain HTTP") as failure:
+                await registry.read(parse_image(f"{fake.host}/web:1"))
+    assert failure.value.reason == "pull_secret"
