@@ -24,10 +24,11 @@ help: ## list the commands
 run: venv-run ## start everything on this machine; ARGS="--data-dir …"
 	@NEMUTATOR_BRAIN_SEASON_DAY_S=$${NEMUTATOR_BRAIN_SEASON_DAY_S:-120} exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
 
-# The whole suite on two CPUs or more; what ARGS picks out is faster without workers.
+# The whole suite on two CPUs or more; what ARGS picks out is faster without workers. The rules of the
+# house are left to `make check`: each worker would parse the whole tree once more.
 .PHONY: test
 test: venv-dev ## fast tests: no root, no network; up to 4 minutes
-	@scripts/tested test $(PYTEST) $(if $(ARGS),,--numprocesses=auto --maxprocesses=4)
+	@scripts/tested test $(PYTEST) $(if $(ARGS),,--ignore=tests/house --numprocesses=auto --maxprocesses=4)
 
 CHECKS := check-style check-types check-imports check-c check-house
 
@@ -74,11 +75,14 @@ e2e-programs:
 	@echo '— programs and kernel of this machine'; \
 	    env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(CLUSTER) $(BESIDE))
 
+PROPERTIES := hypothesis and not e2e and not drill
+
 .PHONY: drill
 drill: venv-dev ## fuzz, other Pythons, and faults (these alone: FAULTS="--seed 11"); never in CI
 	@$(if $(FAULTS),,$(BIN)/python -m tests.testbed build --drills || \
 	    echo 'make drill: goes on; drills that need what is missing are skipped' >&2)
 	@$(if $(FAULTS),,$(PYTEST) -m drill $(or_empty))
+	@$(if $(FAULTS)$(ARGS),,$(PYTEST) -m '$(PROPERTIES)' --hypothesis-profile=search --timeout=3600 --numprocesses=auto)
 	@$(if $(ARGS),,$(BIN)/python -m tests.drill $(FAULTS))
 
 .PHONY: bench
