@@ -1,6 +1,7 @@
 """Heap profiles from outside, against what real Go programs write of themselves at the same moment.
 
-Built as those of test_symbols.py are: with this machine's Go, and with each other that OTHER_GO names.
+Built as those of test_symbols.py are: with this machine's Go, and with each other that OTHER_GO names; or
+else, for a machine that has none, found in the folder that BUILT_HEAPS names.
 """
 
 import contextlib
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.app.workers import heap_worker, symbol_worker
-from nemutator_agent.profiler.heap import runtime_variables
-from nemutator_agent.profiler.heap.messages import CountAnswer
+from nemutator_agent.profiler.heap import count_places, runtime_variables
+from nemutator_agent.profiler.heap.messages import CountAnswer, CountPlaces
 from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.heap.sites import HeapReading
@@ -44,23 +45,28 @@ func main() { io.Copy(os.Stdout, os.Stdin) }
 
 pytestmark = pytest.mark.e2e
 
+BUILDS = ("stripped", "position independent, stripped")
+BUILT = os.environ.get("BUILT_HEAPS", "")
+
 MOST_STEPS = 60
 
 Site = tuple[tuple[str, str, int], ...]
 """Functions, files and lines, the innermost first."""
 
 
-@pytest.fixture(scope="module", params=gos() or [""])
+@pytest.fixture(scope="module", params=[""] if BUILT else gos() or [""])
 def go(request: pytest.FixtureRequest) -> str:
-    if not request.param:
+    if not request.param and not BUILT:
         pytest.skip("no Go on this machine: apt-get install golang")
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=["stripped", "position independent, stripped"])
+@pytest.fixture(scope="module", params=BUILDS)
 def program(
     go: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
+    if BUILT:
+        return Path(BUILT, request.param)
     path = tmp_path_factory.mktemp("go") / "heap"
     go_frames.build(go, request.param, path, source=SOURCE)
     return path
@@ -262,20 +268,43 @@ async def test_what_is_no_go_program_is_named() -> None:
     assert refused.value.what == f"cat (pid {pid}) is no Go program"
 
 
-def test_the_variables_of_programs_for_arm64_are_found(go: str, tmp_path: Path) -> None:
-    """As the symbols say of a program that has them."""
-    path = tmp_path / "arm64"
-    go_frames.build(go, "plain", path, architecture="arm64", source=SOURCE)
-    found = runtime_variables.find(GoSymbols(image(path.read_bytes())))
+@dataclass(frozen=True)
+class Linked:
+    """A program for a processor, with symbols."""
+
+    go: GoSymbols
+    symbols: dict[str, int]
+
+    def distances(self, places: CountPlaces) -> tuple[int, ...]:
+        """Of what the runtime counts from the variables that contain it."""
+        scheduler, statistics = self.symbols["runtime.sched"], self.symbols["runtime.memstats"]
+        of_scheduler = (one - scheduler for one in (places.system, *places.free))
+        return (*of_scheduler, places.collections - statistics, places.free_of_processor)
+
+
+def linked(go: str, path: Path, architecture: str) -> Linked:
+    go_frames.build(go, "plain", path, architecture=architecture, source=SOURCE)
     said = subprocess.run([go, "tool", "nm", path], capture_output=True, text=True, check=True)
-    symbols = {
-        name: int(address, 16)
-        for address, name in re.findall(
-            r"^ *([0-9a-f]+) \w (runtime\.\w+)$", said.stdout, re.MULTILINE
-        )
-    }
+    symbols = re.findall(r"^ *([0-9a-f]+) \w (runtime\.\w+)$", said.stdout, re.MULTILINE)
+    return Linked(
+        GoSymbols(image(path.read_bytes())), {name: int(address, 16) for address, name in symbols}
+    )
+
+
+def test_the_variables_of_programs_for_arm64_are_found(go: str, tmp_path: Path) -> None:
+    """As the symbols say of a program that has them, and those in structures where x86-64 has them."""
+    built = linked(go, tmp_path / "arm64", "arm64")
+    found, symbols = runtime_variables.find(built.go), built.symbols
     assert found.buckets == (symbols["runtime.mbuckets"],)
     assert found.rates == (symbols["runtime.MemProfileRate"],)
     # Until Go 1.18 it is the first member of a structure.
     cycle = symbols.get("runtime.mProfCycle") or symbols["runtime.mProf"]
     assert found.cycles == (cycle,)
+    counts = count_places.find(built.go)
+    assert counts is not None
+    assert counts.goroutines == symbols["runtime.allgs"]
+    assert counts.processors == symbols["runtime.allp"]
+    other = linked(go, tmp_path / "amd64", "amd64")
+    theirs = count_places.find(other.go)
+    assert theirs is not None
+    assert built.distances(counts) == other.distances(theirs)

@@ -65,6 +65,8 @@ class GoProgram:
     zeros_word: int | None = None
     """Points to zeros, as what the loader fills in is in a file of arm64."""
     functions: tuple[Function, ...] = (MAIN, GENERIC, WRAPPER)
+    quantum: int = 1
+    """4 says that the code is of arm64; runs of values are in its multiples then."""
 
     def build(self) -> bytes:
         out = bytearray(TEXT + sum(one.size for one in self.functions))
@@ -168,7 +170,7 @@ class GoProgram:
             body += part
         magic = self.magic or (0xFFFFFFF1 if self.newer else 0xFFFFFFF0)
         head = struct.pack(
-            "<IHBB8Q", magic, 0, 1, 8, len(self.functions), len(FILES),
+            "<IHBB8Q", magic, 0, self.quantum, 8, len(self.functions), len(FILES),
             ADDRESS + TEXT if self.text_in_head else 0, *offsets,
         )  # fmt: skip
         return head + bytes(body), tuple(offsets), bytes(data)

@@ -11,6 +11,8 @@ from nemutator_common.profiles.model import Frame, FrameTable, Stack, Weighed, W
 _SEPARATORS = re.compile(r"[;\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 """The characters that would end a name or a line: a name is one word between semicolons."""
 
+_WEIGHED = re.compile(r"(.*)[ \t]([0-9]{1,19})[ \t]*", re.DOTALL)
+"""A stack and its weight; some tools end a line with a space."""
 
 DEEPEST = 1024
 """The most frames of a stack that is read; those further in are left out."""
@@ -70,10 +72,10 @@ def parse(text: str) -> Weighed:
 
 
 def _row(line: str, number: int) -> tuple[list[str], int]:
-    stack, space, weight = line.rpartition(" ")
-    if not (space and weight.isascii() and weight.isdigit() and len(weight) < 20):
+    found = _WEIGHED.fullmatch(line)
+    if found is None:
         raise MalformedFoldedError(f"line {number} does not end with the weight of a stack")
-    return stack.split(";")[:DEEPEST], int(weight)
+    return found[1].split(";")[:DEEPEST], int(found[2])
 
 
 def _frame(name: str) -> Frame:

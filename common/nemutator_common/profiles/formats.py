@@ -19,13 +19,20 @@ def decode_file(content: bytes) -> AnyProfile:
     if len(content) > LARGEST:
         raise MalformedProfileError(f"more than {LARGEST} bytes")
     try:
-        return parse(content.decode())
-    except UnicodeDecodeError:
+        return parse(_text(content, errors="strict"))
+    except (UnicodeDecodeError, MalformedFoldedError):
+        pass
+    try:
         return decode_any(content)
-    except MalformedFoldedError as not_folded:
+    except MalformedProfileError as not_pprof:
         try:
-            return decode_any(content)
-        except MalformedProfileError as not_pprof:
+            # A name may be of any bytes, where a program or a tool has cut it.
+            return parse(_text(content, errors="replace"))
+        except MalformedFoldedError as not_folded:
             raise MalformedProfileError(
                 f"neither pprof ({not_pprof}) nor folded stacks ({not_folded})"
             ) from None
+
+
+def _text(content: bytes, *, errors: str) -> str:
+    return content.decode("utf-8-sig", errors)

@@ -11,9 +11,9 @@ from nemutator_ctl.terminal_text import visible
 def view(profile: AnyProfile, title: str) -> str:
     """Which functions it is of, those with the most of their own first."""
     total = sum(weight for _, weight in profile.stacks)
-    lines = [
-        f"{visible(title, limit=200)}: {_unit(profile, total)} in {len(profile.stacks)} stacks"
-    ]
+    count = len(profile.stacks)
+    stacks = "1 stack" if count == 1 else f"{count} stacks"
+    lines = [f"{visible(title, limit=200)}: {_unit(profile, total)} in {stacks}"]
     lines += [f"  note: {visible(note, limit=200)}" for note in profile.notes]
     if not total:
         return "\n".join([*lines, "", "Nothing in it weighs anything.", ""])

@@ -36,6 +36,25 @@ def test_folded_stacks_are_read() -> None:
     assert {share.function: (share.flat, share.cumulative) for share in functions(read)} == mine
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfmain;work 5\n",
+        b"main;work\t5\n",
+        b"main;work 5 \r\n",
+        b"main;work 5",
+    ],
+)
+def test_folded_stacks_are_read_as_editors_and_tools_leave_them(content: bytes) -> None:
+    read = decode_file(content)
+    assert [(one.function, one.flat) for one in functions(read)] == [("work", 5), ("main", 0)]
+
+
+def test_names_of_bytes_that_are_no_text_are_read_as_far_as_they_are() -> None:
+    read = decode_file(b"main;w\xffrk 5\n")
+    assert [frame.function for frame in read.frames] == ["main", "w\ufffdrk"]
+
+
 def another_kind(*kinds: tuple[str, str], shown: str = "", values: tuple[int, ...]) -> bytes:
     texts = ["", *(word for kind in kinds for word in kind), "main.lock", shown]
     raw = messages().Profile()

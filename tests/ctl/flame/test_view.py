@@ -23,13 +23,13 @@ def test_the_functions_with_most_of_their_own_come_first() -> None:
 
 def test_memory_is_shown_as_memory_and_others_by_their_unit() -> None:
     lines = view(HEAP, "heap").splitlines()
-    assert lines[0] == "heap: 3.00 MiB in use in 1 stacks"
+    assert lines[0] == "heap: 3.00 MiB in use in 1 stack"
     assert lines[3].split()[:3] == ["3.00", "MiB", "100.0%"]
     locks = Weighed(frames=(Frame("f"),), stacks=(((0,), 7),), unit="locks\x1b[2J")
-    assert view(locks, "x").splitlines()[0] == "x: 7 locks\\x1b[2J in 1 stacks"
+    assert view(locks, "x").splitlines()[0] == "x: 7 locks\\x1b[2J in 1 stack"
     waits = Weighed(frames=(Frame("f"),), stacks=(((0,), 1_500_000_000),), unit="nanoseconds")
     lines = view(waits, "x").splitlines()
-    assert lines[0] == "x: 1.500 s in 1 stacks"
+    assert lines[0] == "x: 1.500 s in 1 stack"
     assert lines[3].split()[:3] == ["1.500", "s", "100.0%"]
 
 

@@ -4,28 +4,27 @@ Functions that every program has work on these variables. Their distances from e
 Go 1.19 to 1.27; where a place cannot be told for sure there is none.
 """
 
-import re
-import struct
 from collections.abc import Iterable
 
+from nemutator_agent.profiler.heap import arm64_operands
 from nemutator_agent.profiler.heap.messages import PAUSES_TO_COLLECTIONS, CountPlaces
-from nemutator_agent.profiler.heap.operands import Operands, x86_64
+from nemutator_agent.profiler.heap.operands import Operands, compared, x86_64
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 
 _LONGEST_CODE = 16 << 10
 _WORD = 8
+_X86_64 = 1
+"""The size of its shortest instruction, as Go's table tells processors apart; on arm64 it is 4."""
 
 _LAST = 4112
 """From runtime.memstats.last_gc_unix to numgc."""
 
-_FREE_OF_A_PROCESSOR = re.compile(rb"\x83[\xb8-\xbf](....)\x20", re.DOTALL)
-"""runtime.gfput compares how many ended goroutines a processor keeps with 32."""
+_MOST_KEPT = 32
+"""runtime.gfput compares with it how many ended goroutines a processor keeps."""
 _LARGEST_OFFSET = 1 << 16
 
 
 def find(go: GoSymbols) -> CountPlaces | None:
-    if go.quantum != 1:
-        return None
     added, put = _of(go, "allgadd"), go.code_of("runtime.gfput", most=_LONGEST_CODE)
     ended, resized = _of(go, "gcMarkTermination"), _of(go, "procresize")
     begins, retaken = _of(go, "newproc1"), _of(go, "retake")
@@ -33,8 +32,8 @@ def find(go: GoSymbols) -> CountPlaces | None:
     ends = _of(go, "gdestroy") or _of(go, "goexit0")
     if not (added and put and ended and resized and begins and retaken and ends):
         return None
-    free = x86_64(put[1], put[0]).added_to
-    offsets = {struct.unpack("<I", one)[0] for one in _FREE_OF_A_PROCESSOR.findall(put[1])}
+    free = _operands(go, put).added_to
+    offsets = (compared if go.quantum == _X86_64 else arm64_operands.compared)(put[1], _MOST_KEPT)
     everything = _only(one for one in added.wide if {one + _WORD, one + 2 * _WORD} <= added.wide)
     system = _only(begins.counted & ends.counted)
     processors = _only(_slices(retaken) & _slices(resized))
@@ -59,7 +58,12 @@ def find(go: GoSymbols) -> CountPlaces | None:
 
 def _of(go: GoSymbols, name: str) -> Operands | None:
     found = go.code_of(f"runtime.{name}", most=_LONGEST_CODE)
-    return x86_64(found[1], found[0]) if found is not None else None
+    return None if found is None else _operands(go, found)
+
+
+def _operands(go: GoSymbols, code: tuple[int, bytes]) -> Operands:
+    read = x86_64 if go.quantum == _X86_64 else arm64_operands.operands
+    return read(code[1], code[0])
 
 
 def _slices(operands: Operands) -> frozenset[int]:

@@ -4,10 +4,19 @@ It is no disassembler: it looks for the few shapes in which Go's compiler loads 
 package, and what looks like one by chance is for the caller to sort out.
 """
 
-import itertools
 import re
 import struct
 from dataclasses import dataclass
+
+from nemutator_agent.profiler.heap.arm64_pages import (
+    ADD,
+    LDR_NARROW,
+    LDR_WIDE,
+    SHAPE,
+    in_pages,
+    instructions,
+    place,
+)
 
 _X86 = re.compile(rb"(?=\x8b[\x05\x0d\x15\x1d\x25\x2d\x35\x3d](....))", re.DOTALL)
 """MOV of a register from memory beside the instruction pointer: opcode, registers, distance."""
@@ -15,13 +24,11 @@ _X86_LENGTH = 6
 _X86_WIDE = range(0x48, 0x50)
 """Prefixes by which the register has 64 bits."""
 
-_LDR_WIDE, _LDR_NARROW, _ADD = 0xF9400000, 0xB9400000, 0x91000000
 _LDAR_WIDE, _LDAR_NARROW = 0xC8DFFC00, 0x88DFFC00
 """Atomic loads, which take an address from a register: ADD has put it there."""
 _NEAR = 8
 """How many instructions later it may be loaded."""
 
-_PAGE = 4096
 _ADDRESS_LIMIT = 1 << 48
 
 
@@ -49,31 +56,27 @@ def x86_64(code: bytes, address: int) -> Loads:
 
 
 def arm64(code: bytes, address: int) -> Loads:
-    """The same. An address takes two instructions there: its page, and the place in it."""
-    words = [one for (one,) in struct.iter_unpack("<I", code[: len(code) // 4 * 4])]
+    """The same."""
+    words = instructions(code)
     wide: set[int] = set()
     narrow: set[int] = set()
-    for number, (first, second) in enumerate(itertools.pairwise(words)):
-        # ADRP, and the register that it sets must be the one that the next instruction starts from.
-        if first & 0x9F000000 != 0x90000000 or first & 0x1F != second >> 5 & 0x1F:
-            continue
-        pages = first >> 29 & 3 | (first >> 3 & 0x1FFFFC)
-        pages -= (pages & 1 << 20) << 1
-        page = (address + 4 * number) // _PAGE * _PAGE + pages * _PAGE
-        place, shape = second >> 10 & 0xFFF, second & 0xFFC00000
-        if shape == _LDR_WIDE:
-            wide.add(page + 8 * place)
-        elif shape == _LDR_NARROW:
-            narrow.add(page + 4 * place)
-        elif shape == _ADD:
-            for later in words[number + 2 : number + 2 + _NEAR]:
-                if later >> 5 & 0x1F != second & 0x1F:
+    for number, page in in_pages(words, address):
+        word = words[number]
+        shape = word & SHAPE
+        if shape == LDR_WIDE:
+            wide.add(page + 8 * place(word))
+        elif shape == LDR_NARROW:
+            narrow.add(page + 4 * place(word))
+        elif shape == ADD:
+            variable = page + place(word)
+            for later in words[number + 1 : number + 1 + _NEAR]:
+                if later >> 5 & 0x1F != word & 0x1F:
                     continue
                 # Without the two registers, and with a distance of 0.
-                if later & ~0x3FF in (_LDAR_WIDE, _LDR_WIDE):
-                    wide.add(page + place)
-                elif later & ~0x3FF in (_LDAR_NARROW, _LDR_NARROW):
-                    narrow.add(page + place)
+                if later & ~0x3FF in (_LDAR_WIDE, LDR_WIDE):
+                    wide.add(variable)
+                elif later & ~0x3FF in (_LDAR_NARROW, LDR_NARROW):
+                    narrow.add(variable)
     return _within(wide, narrow)
 
 

@@ -26,6 +26,9 @@ _COUNTED = re.compile(
 """LEA of a variable, and soon after it LOCK XADD of 32 bits: how Go counts atomically."""
 _LEA_LENGTH = 7
 
+_COMPARED = re.compile(rb"\x83[\xb8-\xbf](....)(.)", re.DOTALL)
+"""CMP of 32 bits in a structure, whose address is in a register, with a small number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operands:
@@ -59,3 +62,12 @@ def x86_64(code: bytes, address: int) -> Operands:
         for found in _COUNTED.finditer(code)
     }
     return Operands(*map(frozenset, (every, wide, added_to, counted)))
+
+
+def compared(code: bytes, number: int) -> set[int]:
+    """How far into structures those fields of 32 bits lie that are compared with *number*."""
+    return {
+        struct.unpack("<I", found[1])[0]
+        for found in _COMPARED.finditer(code)
+        if found[2][0] == number
+    }

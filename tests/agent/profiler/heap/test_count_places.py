@@ -5,6 +5,7 @@ from nemutator_agent.profiler.heap.count_places import find
 from nemutator_agent.profiler.heap.messages import CountPlaces
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 
+from tests.agent.profiler.heap import arm64_code as arm
 from tests.agent.profiler.symbols.files import image
 from tests.fakes.go_programs import TEXT, Function, GoProgram, address
 
@@ -56,9 +57,16 @@ PLACES = CountPlaces(
 
 
 def program(functions: Mapping[str, tuple[Step, ...]]) -> GoSymbols:
-    made = GoProgram(functions=tuple(Function(name, SIZE) for name in functions))
+    return linked(
+        {name: code(number, *steps) for number, (name, steps) in enumerate(functions.items())}
+    )
+
+
+def linked(functions: Mapping[str, bytes], *, quantum: int = 1) -> GoSymbols:
+    """A program of functions with that code, for x86-64, or with a quantum of 4 for arm64."""
+    made = GoProgram(functions=tuple(Function(name, SIZE) for name in functions), quantum=quantum)
     content = bytearray(made.build())
-    codes = [code(number, *steps) for number, steps in enumerate(functions.values())]
+    codes = functions.values()
     content[TEXT : TEXT + SIZE * len(functions)] = b"".join(codes)
     return GoSymbols(image(bytes(content)))
 
@@ -84,3 +92,48 @@ def test_two_places_that_may_be_meant_are_none() -> None:
     second = (LOAD, PROCESSORS + 16)
     doubtful = {**FUNCTIONS, "runtime.retake": (*FUNCTIONS["runtime.retake"], second)}
     assert find(program(doubtful)) is None
+
+
+ON_ARM64: Mapping[str, tuple[tuple[int, int], ...]] = {
+    "runtime.allgadd": tuple((arm.LDR, GOROUTINES + 8 * number) for number in range(3)),
+    "runtime.gfput": (
+        *((shape, FREE + 16 * number) for number in (0, 1) for shape in (arm.LDRSW, arm.STR_W)),
+    ),
+    "runtime.gcMarkTermination": (
+        (arm.ADD, COLLECTIONS - 4112),
+        (arm.LDR, COLLECTIONS - 4104),
+        (arm.LDR_W, COLLECTIONS),
+    ),
+    "runtime.newproc1": ((arm.LDADDAL, BYTES), (arm.LDADDAL_W, SYSTEM)),
+    "runtime.gdestroy": ((arm.LDAXR_W, SYSTEM),),
+    "runtime.procresize": tuple((arm.LDR, PROCESSORS + 8 * number) for number in range(3)),
+    "runtime.retake": ((arm.LDP, PROCESSORS),),
+}
+"""What each does to which variable."""
+
+COMPARED = (
+    arm.at(arm.LDRSW, 0x9A8, base=0, register=5, size=4),
+    arm.at(arm.CMP_W, 32, base=5, register=0),
+)
+
+
+def arm64_code(number: int, steps: tuple[tuple[int, int], ...], *more: int) -> bytes:
+    words: list[int] = []
+    for shape, variable in steps:
+        words.append(arm.adrp(address(number * SIZE) + 4 * len(words), variable))
+        place = variable & 0xFFF
+        if shape in (arm.LDP, arm.LDADDAL, arm.LDADDAL_W, arm.LDAXR_W):
+            words += arm.at(arm.ADD, place, register=27), arm.beside(shape, 27)
+        else:
+            size = 8 if shape == arm.LDR else 1 if shape == arm.ADD else 4
+            words.append(arm.at(shape, place, size=size))
+    return arm.code(*words, *more).ljust(SIZE, b"\0")
+
+
+def test_on_arm64_they_are_the_same_places() -> None:
+    codes = {
+        name: arm64_code(number, steps, *(COMPARED if name == "runtime.gfput" else ()))
+        for number, (name, steps) in enumerate(ON_ARM64.items())
+    }
+    assert find(linked(codes, quantum=4)) == PLACES
+    assert find(linked(codes)) is None

@@ -4,17 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.profiler.heap.loads import Loads, arm64, x86_64
 
+from tests.agent.profiler.heap.arm64_code import adrp
+
 AT = 0x440500
 
 
 def x86_load(address: int, variable: int, *, prefix: bytes = b"\x48") -> bytes:
     length = len(prefix) + 6
     return prefix + b"\x8b\x15" + struct.pack("<i", variable - address - length)
-
-
-def adrp(address: int, variable: int, register: int = 27) -> int:
-    pages = (variable >> 12) - (address >> 12)
-    return 0x90000000 | (pages & 3) << 29 | (pages >> 2 & 0x7FFFF) << 5 | register
 
 
 @given(st.integers(AT - (1 << 20), AT + (1 << 20)).map(lambda one: one & ~7))

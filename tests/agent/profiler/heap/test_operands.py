@@ -1,6 +1,6 @@
 import struct
 
-from nemutator_agent.profiler.heap.operands import x86_64
+from nemutator_agent.profiler.heap.operands import compared, x86_64
 
 AT = 0x401000
 
@@ -29,3 +29,9 @@ def test_what_is_counted_atomically_is_loaded_before() -> None:
 
 def test_code_that_ends_in_mid_instruction_has_no_operand() -> None:
     assert x86_64(b"\x48\x8b\x05\x01\x00", AT).all == frozenset()
+
+
+def test_a_field_is_found_that_is_compared_with_a_number() -> None:
+    compare = b"\x83\xb8" + struct.pack("<I", 0x9A8) + b"\x20"
+    assert compared(b"\x90" + compare, 32) == {0x9A8}
+    assert compared(compare, 64) == set()

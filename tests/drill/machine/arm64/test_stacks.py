@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e import go_frames
+from tests.e2e import go_frames, test_heap_profiles
 from tests.e2e.machine import on_any_kernel
 from tests.testbed.parts.machine.machine import Machine
 
 pytestmark = pytest.mark.timeout(3600)
 
-FRAMES = "/run/frames"
+FRAMES, HEAPS = "/run/frames", "/run/heaps"
 BUILDS = tuple(kind for kind in go_frames.BUILDS if not go_frames.by_gcc(kind))
 """Those that need no compiler for that processor."""
 
@@ -27,17 +27,31 @@ ELSEWHERE = (
 """Parts of the names of tests that do not run there."""
 
 
-def test_programs_of_go_are_named_as_they_name_themselves(guest: Machine, tmp_path: Path) -> None:
+def built(guest: Machine, scratch: Path, folder: str, kinds: tuple[str, ...], source: Path) -> None:
+    """Have the programs of *source* in a folder of the guest, which has no Go."""
     go = shutil.which("go")
     if go is None:
         pytest.skip("no Go on this machine: apt-get install golang")
-    guest.run("mkdir", FRAMES)
-    for kind in BUILDS:
-        go_frames.build(go, kind, tmp_path / "frames", architecture=guest.architecture)
-        content = (tmp_path / "frames").read_bytes()
-        path = shlex.quote(f"{FRAMES}/{kind}")
-        guest.sh(f"cat > {path} && chmod 755 {path}", given=content)
+    guest.run("mkdir", folder)
+    for kind in kinds:
+        made = scratch / "made"
+        go_frames.build(go, kind, made, architecture=guest.architecture, source=source)
+        path = shlex.quote(f"{folder}/{kind}")
+        guest.sh(f"cat > {path} && chmod 755 {path}", given=made.read_bytes())
+
+
+def test_programs_of_go_are_named_as_they_name_themselves(guest: Machine, tmp_path: Path) -> None:
+    built(guest, tmp_path, FRAMES, BUILDS, go_frames.SOURCE)
     on_any_kernel.passes(guest, "tests/e2e/test_symbols.py --noconftest -m ''", BUILT_FRAMES=FRAMES)
+
+
+def test_heaps_and_counts_are_those_that_programs_tell_of_themselves(
+    guest: Machine, tmp_path: Path
+) -> None:
+    built(guest, tmp_path, HEAPS, test_heap_profiles.BUILDS, test_heap_profiles.SOURCE)
+    chosen = "-k 'every_site or runtimes_counts'"
+    tests = "tests/e2e/test_heap_profiles.py --noconftest -m e2e"
+    on_any_kernel.passes(guest, tests, chosen, BUILT_HEAPS=HEAPS)
 
 
 def test_stacks_of_processes_and_groups_are_theirs(guest: Machine) -> None:
