@@ -182,7 +182,14 @@ def _on_one_line(value: object) -> str:
 
 
 def _timestamp(seconds: float) -> str:
-    return f"{_second(int(seconds))}.{int(seconds % 1 * 1000):03d}Z"
+    return _millisecond(int(seconds * 1000))
+
+
+# A busy process logs many lines in one millisecond.
+@functools.lru_cache(maxsize=2)
+def _millisecond(milliseconds: int) -> str:
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_second(seconds)}.{rest:03d}Z"
 
 
 @functools.lru_cache(maxsize=2)

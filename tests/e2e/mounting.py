@@ -12,7 +12,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from nemutator_agent.credentials.files.pod_folder import LARGEST, PodFolder
+from nemutator_agent.credentials.value_digests import ValueDigests
 from nemutator_agent.mount.linux_mounts import LinuxMounts
+from nemutator_common.declarations import MOST
+from nemutator_common.secret import Secret
 
 POD = "pods/0a1b2c3d-0000-4111-8222-333344445555/volumes/kubernetes.io~csi"
 DRIVER = "agent.nemutator.io"
@@ -58,6 +62,7 @@ def main() -> int:
         for_its_group,
         never_there,
         filled_by_its_pod,
+        holds_two_sets_of_files,
     )
     with tempfile.TemporaryDirectory() as name:
         subprocess.run(["mount", "-t", "tmpfs", "none", name], check=True)
@@ -69,7 +74,7 @@ def main() -> int:
     return 0
 
 
-def refusal(of: Callable[..., object], *given: str) -> str:
+def refusal(of: Callable[..., object], *given: str | bytes) -> str:
     try:
         of(*given)
     except OSError as error:
@@ -178,6 +183,27 @@ def filled_by_its_pod(node: Node) -> str:
     other = refusal(node.mounts.prepare, "csi-2", f"{node.volume}/none/mount")
     node.unpublish()
     return f"{made < 256} {refused}, another volume is {other} {node.target.exists()}"
+
+
+def holds_two_sets_of_files(node: Node) -> str:
+    """Of the largest that a pod may have: while one replaces the other, both are there. More than its megabyte
+    it does not take of the node."""
+    node.publish()
+    volume = os.open(node.target, os.O_RDONLY | os.O_DIRECTORY)
+    files = PodFolder(volume, user=1000, digests=ValueDigests(Secret("of this node")))
+    sizes = [(4 << 10) + 1] * (MOST - 1)
+    sizes.append(LARGEST - sum(sizes))
+    names = [f"{number:02}{'x' * 61}" for number in range(MOST)]
+    states = []
+    for letter in "ab":
+        values = {name: Secret(letter * size) for name, size in zip(names, sizes, strict=True)}
+        files.write(values)
+        states.append(str(files.state(values)))
+    os.close(volume)
+    more = node.target / "secrets" / "more"
+    refused = refusal(more.write_bytes, b"x" * (1 << 20))
+    node.unpublish()
+    return f"{states} {refused}"
 
 
 if __name__ == "__main__":

@@ -38,4 +38,5 @@ def test_a_volume_is_seen_whatever_was_there_before_and_leaves_nothing() -> None
         "for_its_group drwxrwsrwt 2000 0",
         "never_there No such file or directory",
         "filled_by_its_pod True No space left on device, another volume is not refused False",
+        "holds_two_sets_of_files ['FolderState.CURRENT', 'FolderState.CURRENT'] No space left on device",
     ]

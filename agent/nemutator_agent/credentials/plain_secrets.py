@@ -10,7 +10,6 @@ from nemutator_common.serving.plain_requests import PlainRequest
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.http_api import LARGE_BYTES
 from nemutator_agent.credentials.ports import PodCallerHandler
-from nemutator_agent.credentials.responses import shown
 from nemutator_agent.identity.peers import Peer
 
 _PATH = "/v1/secret/"
@@ -31,7 +30,7 @@ class PlainSecrets:
         found = self.handler.secret_at_hand(peer, name, most=LARGE_BYTES)
         if found is None:
             return None
-        body, content_type, marks = shown(found.response, raw=raw)
+        body, content_type, marks = found.show(raw=raw)
         headers = _UNCACHED
         if marks:
             headers += "".join(f"{key}: {value}\r\n" for key, value in marks.items())

@@ -1,7 +1,7 @@
 """A secret, as its caller gets it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import NamedTuple
 
 import msgspec
@@ -32,12 +32,35 @@ class SecretResponse(NamedTuple):
         return self.read()
 
 
+class ShownSecret(NamedTuple):
+    body: bytes
+    content_type: str
+    marks: Mapping[str, str]
+    """Headers that say of a bare value what JSON would say beside it."""
+
+
+MOST_KEPT = 1 << 10
+"""Bytes of an answer that is kept: all of a pod's 64 secrets in two forms are 128 KiB."""
+
+
 class SecretAtHand(NamedTuple):
     """A secret that can be given at once."""
 
-    response: SecretResponse
+    name: str
+    reference: Reference
+    document: Document
+    shown: MutableMapping[bool, ShownSecret]
+    """What was shown of this document, raw or not; whoever keeps it lets go of it with the document."""
     record: Callable[[], None]
     """Writes down that it was given."""
+
+    def show(self, *, raw: bool) -> ShownSecret:
+        known = self.shown.get(raw)
+        if known is None:
+            known = shown(picked(self.name, self.reference, self.document), raw=raw)
+            if len(known.body) <= MOST_KEPT:
+                self.shown[raw] = known
+        return known
 
 
 def picked(
@@ -55,13 +78,6 @@ def picked(
         is_whole=key is None,
         stale=stale,
     )
-
-
-class ShownSecret(NamedTuple):
-    body: bytes
-    content_type: str
-    marks: Mapping[str, str]
-    """Headers that say of a bare value what JSON would say beside it."""
 
 
 def shown(answer: SecretResponse, *, raw: bool) -> ShownSecret:

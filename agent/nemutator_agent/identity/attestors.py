@@ -1,24 +1,27 @@
 """Decides whether the facts of a process show that it is who it has to be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
-from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of
+from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pods_below
 from nemutator_agent.identity.rules import CallerRule, split_cgroup
 
 
-@dataclass(eq=False, slots=True)
 class PodAttestor:
     """For clusters: kubelet says which pod owns the socket, the kernel which pod the process is in."""
 
-    root: PodsRoot
+    __slots__ = ("_pod_of", "root")
+
+    def __init__(self, root: PodsRoot) -> None:
+        self.root = root
+        self._pod_of = pods_below(root)
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         """Return when the process is in the pod that the socket was given to; else AttestationError."""
-        found = pod_of(facts.cgroup, self.root)
+        found = self._pod_of(facts.cgroup)
         if found != pod_uid:
             raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
         if not facts.proven:

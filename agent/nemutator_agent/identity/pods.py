@@ -9,9 +9,9 @@ all the others can only contradict.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, parse_lines
 from nemutator_agent.identity.failures import AttestationError
@@ -102,13 +102,16 @@ def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
     )
 
 
+def pods_below(root: PodsRoot) -> Callable[[str], str]:
+    """`pod_of` for *root*: a process asks often and moves seldom, and equal texts mean equal pods."""
+    unknown = partial(pod_of, root=root)
+    # Two MiB at most. A refusal is not kept.
+    known = lru_cache(maxsize=1024)(unknown)
+    return lambda cgroup: (known if len(cgroup) <= _USUAL_TEXT else unknown)(cgroup)
+
+
 def pod_of(cgroup: str, root: PodsRoot) -> str:
     """The uid of the pod that a process with this /proc/PID/cgroup is in; else AttestationError."""
-    # A process asks often and moves seldom, and equal texts mean equal pods.
-    return (_known_pod_of if len(cgroup) <= _USUAL_TEXT else _pod_of)(cgroup, root)
-
-
-def _pod_of(cgroup: str, root: PodsRoot) -> str:
     lines = parse_lines(cgroup)
     line = line_of(lines, root.hierarchy)
     if line is None:
@@ -126,8 +129,6 @@ def _pod_of(cgroup: str, root: PodsRoot) -> str:
 
 
 _USUAL_TEXT = 2 << 10
-_known_pod_of = lru_cache(maxsize=1024)(_pod_of)
-"""Two MiB at most. A refusal is not kept."""
 
 
 def pods_named_in(cgroup: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection_state import ConnectionState, DropReason, Phase
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.plain_path import PlainPath
-from nemutator_common.serving.plain_posts import PlainPost, PostHead, parse_post_head
+from nemutator_common.serving.plain_posts import ArrivingPost, parse_post_head
 from nemutator_common.serving.plain_requests import parse_plain
 from nemutator_common.serving.responses import ErrorDetails, early_response, error_response
 from nemutator_common.serving.traffic import ServedRequest, Traffic
@@ -30,17 +30,6 @@ def accepted_peer_of(request: web.BaseRequest) -> AcceptedPeer | None:
     connection = request.protocol
     assert isinstance(connection, Connection)
     return connection.accepted_peer
-
-
-class _Awaited:
-    """A plain post whose body is on its way."""
-
-    __slots__ = ("head", "missing", "pieces")
-
-    def __init__(self, head: PostHead) -> None:
-        self.head = head
-        self.missing = head.size + head.length
-        self.pieces: list[bytes] = []
 
 
 class Connection(web.RequestHandler):
@@ -105,7 +94,7 @@ class Connection(web.RequestHandler):
         self._error_details = error_details
         self._plain = plain
         """None from the first bytes on that were no plain request: the parser may hold a part of one."""
-        self._post: _Awaited | None = None
+        self._post: ArrivingPost | None = None
         self._whole = False
         """Whether the bytes at hand are a post, and all of it."""
         self._parsing = False
@@ -239,35 +228,28 @@ class Connection(web.RequestHandler):
     def _posted(self, data: bytes, plain: PlainPath) -> bytes:
         """Answer a plain post, or wait for the rest of it; what comes back is for somebody else."""
         self._whole = False
-        awaited, self._post = self._post, None
-        if awaited is None:
+        arriving, self._post = self._post, None
+        if arriving is None:
             head = parse_post_head(data) if self._is_free() else None
             if head is None or head.length > self._limits.body_bytes:
                 return data
-            awaited = _Awaited(head)
-        awaited.pieces.append(data)
-        awaited.missing -= len(data)
-        if awaited.missing > 0:
-            self._post = awaited
-            if len(awaited.pieces) == 1:
+            arriving = ArrivingPost(head)
+        arriving.add(data)
+        if arriving.missing > 0:
+            self._post = arriving
+            if arriving.is_first_piece:
                 self._state.expects(self._loop.time())
                 self._watch()
             return b""
-        whole, head = b"".join(awaited.pieces), awaited.head
-        if awaited.missing < 0:
-            return whole
+        if arriving.missing < 0:
+            return arriving.received
         self._whole = True
         wire = self._wire
         if wire is None or not self._is_free():
-            return whole
-        post = PlainPost(
-            head.path,
-            whole[head.size :],
-            _address_of(wire),
-            wire.get_extra_info("peercert"),
-        )
+            return arriving.received
+        post = arriving.post(_address_of(wire), wire.get_extra_info("peercert"))
         if not plain.answer_post(post, self.peer, self._send):
-            return whole
+            return arriving.received
         self._state.ended(self._loop.time(), keep=True)
         self._watch()
         return b""
@@ -383,9 +365,9 @@ class Connection(web.RequestHandler):
         self._timer = None
         if self._post is not None and self._loop.time() >= self._state.due:
             # Its sender is slow, and hears so from the pipeline, which waits for a while itself.
-            awaited, self._post, self._plain = self._post, None, None
+            arriving, self._post, self._plain = self._post, None, None
             self._state.expects(self._loop.time())
-            self._take(b"".join(awaited.pieces))
+            self._take(arriving.received)
             return
         reason = self._state.overdue(self._loop.time())
         if reason is DropReason.REQUEST_DEADLINE and self._deadline is not None:

@@ -46,6 +46,34 @@ class PostHead(NamedTuple):
     """Of the body."""
 
 
+class ArrivingPost:
+    """A plain post of which a part has come in."""
+
+    __slots__ = ("_head", "_pieces", "missing")
+
+    def __init__(self, head: PostHead) -> None:
+        self._head = head
+        self._pieces: list[bytes] = []
+        self.missing = head.size + head.length
+        """Bytes of it; fewer than none where something else follows it."""
+
+    def add(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self.missing -= len(data)
+
+    @property
+    def is_first_piece(self) -> bool:
+        return len(self._pieces) == 1
+
+    @property
+    def received(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def post(self, remote: str, certificate: Mapping[str, Any] | None) -> PlainPost:
+        """Once nothing is missing."""
+        return PlainPost(self._head.path, self.received[self._head.size :], remote, certificate)
+
+
 class _NotPlainError(Exception):
     pass
 

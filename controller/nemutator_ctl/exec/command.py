@@ -20,7 +20,13 @@ from nemutator_init.answers import NeverError
 from nemutator_init.declared_secrets import ask_for, fetch
 
 from nemutator_ctl import arguments
-from nemutator_ctl.exec.variables import environment, not_started, split, wanted_variables
+from nemutator_ctl.exec.variables import (
+    environment,
+    not_executed,
+    not_started,
+    split,
+    wanted_variables,
+)
 from nemutator_ctl.terminal_text import visible
 
 
@@ -43,10 +49,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     try:
         os.execvpe(command[0], list(command), made)  # noqa: S606 - it is what the person typed
     except OSError as error:
-        raise not_started(
-            f"{visible(command[0], limit=200)}: {error.strerror}",
-            "name a program that this user may execute, by its path or one on PATH",
-        ) from None
+        raise not_executed(visible(command[0], limit=200), error) from None
 
 
 def _values(given: argparse.Namespace, secrets: set[str]) -> Mapping[str, bytes]:

@@ -1,5 +1,6 @@
 """Which variable of the environment holds which secret, as the command line says it."""
 
+import errno
 from collections.abc import Mapping, Sequence
 
 from nemutator_common.declarations import is_name, is_variable
@@ -56,6 +57,13 @@ def environment(
 
 def not_started(what: str, remedy: str) -> OperatorError:
     return OperatorError(what, remedy=remedy, code=ExitCode.NOT_STARTED)
+
+
+def not_executed(command: str, error: OSError) -> OperatorError:
+    remedy = "name a program that this user may execute, by its path or one on PATH"
+    if error.errno == errno.E2BIG:
+        remedy = "let the program read what is large from the socket"
+    return not_started(f"{command}: {error.strerror}", remedy)
 
 
 def _wrong(what: str, remedy: str) -> OperatorError:

@@ -56,14 +56,17 @@ def path_of(name: str) -> str:
 def value_from(given: bytes) -> Secret:
     """The value in what was typed or piped: text, without the newline that ends the last line."""
     if len(given) > LARGEST_BYTES:
-        raise _bad(f"the value has more than {LARGEST_BYTES} bytes")
+        raise _bad(
+            f"the value has more than {LARGEST_BYTES} bytes",
+            "keep it in a file, encrypted, and its key here",
+        )
     try:
         text = given.decode()
     except UnicodeDecodeError:
-        raise _bad("the value is not text in UTF-8") from None
+        raise _bad("the value is not text in UTF-8", "write it as text, as base64 does") from None
     text = text.removesuffix("\n")
     if not text:
-        raise _bad("the value is empty")
+        raise _bad("the value is empty", "give it on standard input, or at the prompt")
     return Secret(text)
 
 
@@ -99,7 +102,5 @@ def view(found: Sequence[SecretRow]) -> str:
     return table(LAYOUT, lines)
 
 
-def _bad(what: str) -> OperatorError:
-    return OperatorError(
-        what, remedy="give it on standard input, or at the prompt", code=ExitCode.USAGE
-    )
+def _bad(what: str, remedy: str) -> OperatorError:
+    return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)

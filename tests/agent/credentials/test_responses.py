@@ -1,6 +1,14 @@
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
-from nemutator_agent.credentials.responses import LONGEST_STRING, picked, zero_separated
+from nemutator_agent.credentials.responses import (
+    LONGEST_STRING,
+    MOST_KEPT,
+    SecretAtHand,
+    ShownSecret,
+    picked,
+    shown,
+    zero_separated,
+)
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_common.declarations import Reference
 from nemutator_common.secret import Secret
@@ -23,6 +31,18 @@ def test_a_key_that_is_not_there_is_refused_with_those_that_are() -> None:
     with pytest.raises(HttpRefusal, match="no key 'password'") as raised:
         picked("db", Reference("secret/db", "password"), DOCUMENT)
     assert (raised.value.status, raised.value.remedy) == (404, "its keys are: port, user")
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_what_was_shown_is_kept_unless_it_is_large(raw: bool) -> None:
+    reference, kept = Reference("secret/db", "word"), dict[bool, ShownSecret]()
+    for word, is_kept in (("x", True), ("x" * MOST_KEPT, raw), ("x" * (MOST_KEPT + 1), False)):
+        document = Document.of({"word": word}, 3)
+        kept.clear()
+        for _ in range(2):
+            at_hand = SecretAtHand("db", reference, document, kept, record=lambda: None)
+            assert at_hand.show(raw=raw) == shown(picked("db", reference, document), raw=raw)
+        assert set(kept) == ({raw} if is_kept else set())
 
 
 def test_variables_are_written_as_a_program_gets_them() -> None:

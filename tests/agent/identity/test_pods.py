@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.identity.failures import AttestationError
-from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of, pods_named_in
+from nemutator_agent.identity.pods import (
+    PodsRoot,
+    find_pods_root,
+    pod_of,
+    pods_below,
+    pods_named_in,
+)
 
 UID = "0a1b2c3d-0000-4111-8222-333344445555"
 OTHER = "ffffffff-0000-4111-8222-333344445555"
@@ -241,3 +247,14 @@ def test_a_text_may_mean_many_pods() -> None:
     )
     assert pods_named_in(text) == {UID, OTHER, HASH}
     assert pods_named_in("0::/system.slice/podman.service\n") == frozenset()
+
+
+def test_whoever_asks_again_is_who_it_was_and_a_refusal_stays_one() -> None:
+    found = pods_below(CGROUPFS)
+    for uid in (UID, OTHER, UID):
+        text = unified(f"/kubepods/pod{uid}/x")
+        assert found(text) == pod_of(text, CGROUPFS) == uid
+        long = text + "".join(f"{number}:c{number}:/{'a' * 60}\n" for number in range(2, 60))
+        assert found(long) == uid
+        with pytest.raises(AttestationError):
+            found(unified("/system.slice/sshd.service"))

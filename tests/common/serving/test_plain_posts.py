@@ -8,7 +8,13 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http import HttpRequestParser
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.serving.plain_posts import MOST_HEAD_BYTES, PostHead, parse_post_head
+from nemutator_common.serving.plain_posts import (
+    MOST_HEAD_BYTES,
+    ArrivingPost,
+    PlainPost,
+    PostHead,
+    parse_post_head,
+)
 
 API_SERVER = (
     b"POST /mutate?timeout=3s HTTP/1.1\r\nHost: admission.nemutator.svc:443\r\n"
@@ -106,3 +112,17 @@ def test_the_parser_agrees_about_all_that_is_understood(
     assert payload.is_eof()
     assert payload.total_bytes == found.length
     assert tail == b""
+
+
+@given(st.lists(st.binary(min_size=1, max_size=9), min_size=1))
+def test_a_post_is_whole_once_nothing_is_missing_however_it_is_cut(pieces: list[bytes]) -> None:
+    sent = b"".join(pieces)
+    arriving = ArrivingPost(PostHead("/mutate", 1, len(sent) - 1))
+    for number, piece in enumerate(pieces, start=1):
+        assert arriving.missing > 0
+        arriving.add(piece)
+        assert arriving.is_first_piece == (number == 1)
+    assert (arriving.missing, arriving.received) == (0, sent)
+    assert arriving.post("::1", None) == PlainPost("/mutate", sent[1:], "::1", None)
+    arriving.add(b"GET")
+    assert arriving.missing == -3

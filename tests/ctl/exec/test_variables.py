@@ -1,8 +1,17 @@
+import errno
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.exec.variables import LONGEST_STRING, environment, split, wanted_variables
+from nemutator_ctl.exec.variables import (
+    LONGEST_STRING,
+    environment,
+    not_executed,
+    split,
+    wanted_variables,
+)
 
 
 def test_each_variable_has_its_secret() -> None:
@@ -55,3 +64,17 @@ def test_the_longest_string_that_linux_takes_is_passed_on() -> None:
     assert environment({}, {"A": "db"}, {"db": longest}) == {b"A": longest}
     with pytest.raises(OperatorError, match="too long"):
         environment({}, {"A": "db"}, {"db": longest + b"x"})
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOENT, "on PATH"),
+        (errno.EACCES, "may execute"),
+        (errno.E2BIG, "from the socket"),
+    ],
+)
+def test_what_cannot_be_executed_is_said_with_what_helps(number: int, remedy: str) -> None:
+    refused = not_executed("serve", OSError(number, os.strerror(number)))
+    assert (refused.code, refused.what) == (ExitCode.NOT_STARTED, f"serve: {os.strerror(number)}")
+    assert remedy in refused.remedy

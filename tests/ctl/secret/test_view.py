@@ -72,11 +72,20 @@ def test_a_value_loses_one_newline_at_its_end_and_nothing_else(text: str) -> Non
     assert value_from(f"{text}\n".encode()).reveal() == text
 
 
-@pytest.mark.parametrize("given", [b"", b"\n", b"\xff\xfe", b"x" * (LARGEST_BYTES + 1)])
-def test_what_can_be_no_value_is_refused_without_showing_it(given: bytes) -> None:
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (b"", "standard input"),
+        (b"\n", "standard input"),
+        (b"\xff\xfe", "base64"),
+        (b"x" * (LARGEST_BYTES + 1), "in a file"),
+    ],
+)
+def test_what_can_be_no_value_is_refused_without_showing_it(given: bytes, remedy: str) -> None:
     with pytest.raises(OperatorError) as raised:
         value_from(given)
     assert raised.value.code is ExitCode.USAGE
+    assert remedy in raised.value.remedy
     assert "xxx" not in str(raised.value)
 
 

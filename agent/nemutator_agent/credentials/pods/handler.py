@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import NamedTuple
 from weakref import ref
 
@@ -37,7 +38,12 @@ from nemutator_agent.credentials.ports import (
     SignalsContainers,
 )
 from nemutator_agent.credentials.refused_callers import RefusedCallers
-from nemutator_agent.credentials.responses import SecretAtHand, SecretResponse, picked
+from nemutator_agent.credentials.responses import (
+    SecretAtHand,
+    SecretResponse,
+    ShownSecret,
+    picked,
+)
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
 from nemutator_agent.credentials.signals.signalling import RotationSignals
 from nemutator_agent.credentials.vault.broker import Broker, Reading
@@ -61,11 +67,20 @@ class _Asked(NamedTuple):
     reference: Reference
 
 
-class _Given(NamedTuple):
-    """What a name was given out of last. It does not keep the document, which the cache may let go."""
+class _Given:
+    """What a name was given out of last. It does not keep the document, which the cache may let go, and what
+    was shown of it goes with it."""
 
-    document: "ref[Document]"
-    record: RepeatedRecord
+    __slots__ = ("document", "record", "shown")
+
+    def __init__(self, document: Document, record: RepeatedRecord) -> None:
+        self.record = record.record
+        self.shown: dict[bool, ShownSecret] = {}
+        self.document = ref(document, partial(_forget, self.shown))
+
+
+def _forget(shown: dict[bool, ShownSecret], _: object) -> None:
+    shown.clear()
 
 
 @dataclass(eq=False, slots=True)
@@ -156,7 +171,7 @@ class PodHandler:
         given = self._given.get(name)
         if given is None or given.document() is not document:
             given = self._given[name] = self._given_first(name, reference, document)
-        return SecretAtHand(picked(name, reference, document), given.record.record)
+        return SecretAtHand(name, reference, document, given.shown, given.record)
 
     def _given_first(self, name: str, reference: Reference, document: Document) -> _Given:
         self._follow(_Asked("read", name, reference), Reading(document, cached=True))
@@ -167,7 +182,7 @@ class PodHandler:
             role=self.session.account.role,
             version=document.version,
         )
-        return _Given(ref(document), record)
+        return _Given(document, record)
 
     # --- the caller -----------------------------------------------------------------------------
     def whoami(self) -> Mapping[str, object]:

@@ -104,6 +104,28 @@ async def test_a_secret_is_given_and_recorded(setup: BrokerSetup) -> None:
     assert first.path_digest == second.path_digest
 
 
+async def test_what_was_shown_is_kept_no_longer_than_its_document(setup: BrokerSetup) -> None:
+    async with setup.running():
+        served = handler(setup)
+        await served.admit(CALLER).secret("word")
+        before = served.secret_at_hand(CALLER, "word", most=LARGEST_ENVIRONMENT)
+        assert before is not None
+        assert b"hunter2" in before.show(raw=False).body
+        kept = before.shown
+        again = served.secret_at_hand(CALLER, "word", most=LARGEST_ENVIRONMENT)
+        assert again is not None
+        assert again.shown is kept
+        assert set(kept) == {False}
+        setup.vault.state.write(DB, {"password": "hunter3", "user": "api"})
+        await setup.clock.advance(FRESH_S)
+        await served.admit(CALLER).secret("word")
+        del before, again
+        assert not kept
+        after = served.secret_at_hand(CALLER, "word", most=LARGEST_ENVIRONMENT)
+        assert after is not None
+        assert b"hunter3" in after.show(raw=False).body
+
+
 async def test_a_file_of_several_secrets_is_given_in_its_format(setup: BrokerSetup) -> None:
     entries = {"USER": Reference(DB, "user"), "PASSWORD": Reference(DB, "password")}
     declared = Declarations(files={"app.env": DeclaredFile(FileFormat.DOTENV, entries)})
