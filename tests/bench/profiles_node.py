@@ -12,8 +12,8 @@ from pathlib import Path
 
 from nemutator_agent.app.workers import symbol_worker
 from nemutator_agent.inspection.identities import FileId
+from nemutator_agent.profiler.symbols.asking import ask
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES, SymbolQuestion
-from nemutator_agent.profiler.symbols.symbolising import ask
 
 from tests.e2e import go_frames
 from tests.e2e.window_node import Node

@@ -19,10 +19,11 @@ import pytest
 from nemutator_agent.app.workers import symbol_worker
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
 from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.symbols.asking import ask
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES, SymbolQuestion
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser, ask
+from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Frame
 

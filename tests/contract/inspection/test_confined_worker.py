@@ -21,8 +21,8 @@ from nemutator_agent.inspection.detected_runtime import (
     decode,
 )
 from nemutator_agent.inspection.failures import WorkerFailedError
+from nemutator_agent.profiler.symbols.asking import ask
 from nemutator_agent.profiler.symbols.messages import SymbolQuestion
-from nemutator_agent.profiler.symbols.symbolising import ask
 from nemutator_common.profiles.model import Frame
 
 from tests.fakes.elf_files import Forge, inline_info

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.workers import symbol_worker
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
+from nemutator_agent.profiler.symbols.asking import ask
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES, SymbolAnswer, SymbolQuestion
 from nemutator_agent.profiler.symbols.pclntab import MOST_FUNCTIONS
-from nemutator_agent.profiler.symbols.symbolising import ask
 
 from tests.fakes.elf_files import Forge
 

@@ -12,6 +12,10 @@ _OF_A_FILE = {
     "no_inlines": "in {file} calls that the compiler inlined cannot be told from their callers",
     "too_much": "{file} took more effort than one profile may cost: some of it has no names",
     "cut": "{file} is very long: of the names in it the oldest were not read",
+    "unseen": (
+        "{file} names code that no stack shows: an interpreter without frame pointers hides what it runs"
+        " (Python: one that is built with -fno-omit-frame-pointer shows it)"
+    ),
     "no_elf": "{file} is not an executable that can be read",
     "hidden": (
         "the kernel shows no addresses of its functions: sysctl kernel.kptr_restrict=1, and run as"

@@ -10,14 +10,10 @@ from nemutator_agent.inspection.failures import (
     WorkerFailedError,
 )
 from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram
+from nemutator_agent.profiler.symbols.asking import LONGEST_S, MOST_CPU_S, MOST_FAILURES
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES
-from nemutator_agent.profiler.symbols.symbolising import (
-    LONGEST_S,
-    MOST_CPU_S,
-    MOST_FAILURES,
-    WorkerSymboliser,
-)
+from nemutator_agent.profiler.symbols.symbolising import ENOUGH_SAMPLES, WorkerSymboliser
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 from nemutator_common import names
 from nemutator_common.profiles import folded, pprof
@@ -444,6 +440,24 @@ async def test_code_that_a_process_has_compiled_has_the_names_that_it_tells(worl
         "main.main 1",
     ]
     assert notes == ("1 of 3 places have no name: 1 in memory without a file (seen 2 times)",)
+
+
+HIDDEN_CODE = (
+    "perf-1.map names code that no stack shows: an interpreter without frame pointers hides what it runs"
+    " (Python: one that is built with -fno-omit-frame-pointer shows it)"
+)
+
+
+async def test_names_of_code_that_no_stack_shows_are_noted(world: World) -> None:
+    world.files.perf_maps[1] = b"9000 20 py::price\n"
+    _, notes = await world.folded(row(app(1), count=ENOUGH_SAMPLES))
+    assert notes == (HIDDEN_CODE,)
+    _, notes = await world.folded(row(app(1), count=ENOUGH_SAMPLES - 1))
+    assert notes == ()
+    lines, notes = await world.folded(row(app(1), 0x9010, count=ENOUGH_SAMPLES))
+    assert lines == [f"py::price;main.main {ENOUGH_SAMPLES}"]
+    assert notes == ()
+    assert world.files.open_files == 0
 
 
 async def test_a_process_that_cannot_be_asked_for_more_keeps_its_memory_without_names(
