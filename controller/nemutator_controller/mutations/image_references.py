@@ -21,11 +21,13 @@ LATEST = "latest"
 # The first part is a registry when it cannot be a folder of the default one, as in
 # https://github.com/distribution/reference/blob/main/normalize.go.
 _HOST_PART = r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?"
+# Not by a lookahead, which the API server's regular expressions lack: the pattern is in a definition, too.
+_HOST_WITH_CAPITALS = r"([A-Za-z0-9][-A-Za-z0-9]*)?[A-Z]([-A-Za-z0-9]*[A-Za-z0-9])?"
 _PORT = r":[0-9]{1,5}"
 _REGISTRY = (
     rf"(localhost({_PORT})?|{_HOST_PART}(\.{_HOST_PART})+({_PORT})?|{_HOST_PART}{_PORT}"
     # No folder has capitals.
-    rf"|(?=[^/]*[A-Z]){_HOST_PART}|\[[0-9a-fA-F:]+\]({_PORT})?)"
+    rf"|{_HOST_WITH_CAPITALS}|\[[0-9a-fA-F:]+\]({_PORT})?)"
 )
 _FOLDER = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 
