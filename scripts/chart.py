@@ -1,4 +1,4 @@
-"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler and deploy/buffers: one source of what is installed.
+"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler, deploy/buffers and deploy/nodes: one source of what is installed.
 
 A template is a manifest with conditions around its documents and containers, and with values in some of
 its lines. What the rules here do not know stays as it is, so a change of a manifest needs no change here.
@@ -18,7 +18,11 @@ from scripts.chart_schema import schema
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 CHART = DEPLOY / "helm" / "nemutator"
-OPTIONAL = (DEPLOY / "scheduler" / "scheduler.yaml", DEPLOY / "buffers" / "buffer.yaml")
+OPTIONAL = (
+    DEPLOY / "scheduler" / "scheduler.yaml",
+    DEPLOY / "buffers" / "buffer.yaml",
+    DEPLOY / "nodes" / "nodes.yaml",
+)
 WRITTEN = "{{- /* Written by `make fmt` from deploy/%s: change that. */}}\n"
 
 # The Namespace is there before a release is. Settings come from values (templates/settings.yaml).
@@ -31,6 +35,7 @@ WHEN = {
     "agent.yaml": AGENT,
     "scheduler.yaml": ".Values.scheduler.enabled",
     "buffer.yaml": ".Values.buffer.enabled",
+    "nodes.yaml": ".Values.nodes.enabled",
 }
 """By file: when its documents are installed."""
 
@@ -220,7 +225,11 @@ def _pod(component: str) -> Iterator[str]:
     for name, value in (
         ("imagePullSecrets", ".Values.imagePullSecrets"),
         ("nodeSelector", f".Values.{component}.nodeSelector"),
-        *([("tolerations", f".Values.{component}.tolerations")] if component != "agent" else []),
+        *(
+            [("tolerations", f".Values.{component}.tolerations")]
+            if component not in ("agent", "buffer")
+            else []
+        ),
     ):
         yield from _with(value, 8, before=f"      {name}:")
 

@@ -60,7 +60,8 @@ def schema() -> Json:
             scheduler=_table(
                 **enabled, image=TEXT, replicas=replicas, tolerations=OBJECTS, **of_pods
             ),
-            buffer=_table(**enabled, image=TEXT, tolerations=OBJECTS, **of_pods),
+            buffer=_table(**enabled, image=TEXT, **of_pods),
+            nodes=_table(**enabled),
             vault=_table(
                 address={"type": "string", "pattern": "^(https?://.*)?$"},
                 ca=TEXT,

@@ -43,6 +43,15 @@ def web_address(text: str) -> str | None:
     )
 
 
+_LABELS = re.compile(r"[\w./-]{1,317}=[\w.-]{0,63}(,[\w./-]{1,317}=[\w.-]{0,63})*", re.ASCII)
+
+
+def label_pairs(text: str) -> str | None:
+    """*text* is empty, or what labels have to be."""
+    fits = not text or _LABELS.fullmatch(text)
+    return None if fits else "expected labels like pool=reserve, with commas between"
+
+
 def web_address_or(word: str) -> Callable[[str], str | None]:
     """The same, or *word*."""
     return lambda text: None if text == word else web_address(text)

@@ -16,6 +16,7 @@ from nemutator_controller.setting_checks import (
     dns_label,
     header,
     host_names,
+    label_pairs,
     listening,
     loopback,
     redis_url,
@@ -108,7 +109,7 @@ class BrainSettings(ServesMetrics):
     )
     neighbour_minute_s: float = setting(
         60.0,
-        "Seconds of a minute where neighbours are found. Less is a compressed one, to see in minutes what otherwise"
+        "Seconds of a minute where neighbours and the pressure of nodes are found. Less is a compressed one, to see in minutes what otherwise"
         " takes the better part of an hour; agents have to report as often (`observe.summary_s`).",
         check=between(2, 60),
     )
@@ -133,6 +134,20 @@ class BrainSettings(ServesMetrics):
         "Seconds before a peak that are pre-peak: what workloads need to be ready. Of a compressed day a part as"
         " large.",
         check=between(60, 14_400),
+    )
+    pressure_taints: bool = setting(
+        False,
+        f"Whether nodes bear the taint `{names.PRESSURE}`, PreferNoSchedule, with the grade of their pressure.",
+    )
+    placement_labels: bool = setting(
+        False,
+        f"Whether nodes bear the label `{names.PLACEMENT_GRADE}`, for affinity that policies add.",
+    )
+    reserve_nodes: str = setting(
+        "",
+        f"Labels of nodes that bear the taint `{names.RESERVE}`, NoSchedule, unless a SeasonPolicy in force says"
+        " `reserve: Open`, like `pool=reserve`; empty: none.",
+        check=label_pairs,
     )
     buffer_pods: int = setting(
         0,

@@ -4,6 +4,7 @@ from nemutator_controller.setting_checks import (
     header,
     host_names,
     is_private,
+    label_pairs,
     listening,
     loopback,
     web_address,
@@ -65,3 +66,13 @@ def test_what_is_no_name_is_said(text: str) -> None:
 @pytest.mark.parametrize(("text", "good"), [("nemutator", True), ("Team", False), ("", False)])
 def test_accounts_are_called_as_kubernetes_allows(text: str, good: bool) -> None:
     assert (dns_label(text) is None) is good
+
+
+@pytest.mark.parametrize("text", ["", "pool=reserve", "example.com/pool=reserve,zone=a", "pool="])
+def test_nodes_are_named_by_what_their_labels_have_to_be(text: str) -> None:
+    assert label_pairs(text) is None
+
+
+@pytest.mark.parametrize("text", ["pool", "pool in (a)", "pool!=a", "a=b,", "a=b c"])
+def test_anything_else_names_no_nodes(text: str) -> None:
+    assert label_pairs(text) == "expected labels like pool=reserve, with commas between"

@@ -77,3 +77,15 @@ BUFFER_WRITES = Metric(
     "changes of the number of pods that keep room free, by result: written, refused, left (it stays taken back)",
     ("result",),
 )
+NODE_MARKS = Metric(
+    "nemutator_node_marks",
+    "gauge",
+    "nodes that bear a taint, a label or an annotation of ours, by its name",
+    ("mark",),
+)
+NODE_MARK_WRITES = Metric(
+    "nemutator_node_mark_writes_total",
+    "counter",
+    "writes of those, by result: written, refused",
+    ("result",),
+)

@@ -114,6 +114,28 @@ AGEING = Word(
     "annotation of a pod, written by the brain for as long as a program of its workload grows with age:"
     " the verdict, how fast, and in which line",
 )
+PRESSURE = Word(
+    f"{DOMAIN}/pressure",
+    "taint of a node, PreferNoSchedule, written by the brain where `brain.pressure_taints` says so: how much tasks there wait"
+    " for CPU, memory or disks, from 1 to 4; and the key of tolerations by `pressureUpTo`",
+)
+RESERVE = Word(
+    f"{DOMAIN}/reserve",
+    "taint of a node, NoSchedule, written by the brain on nodes that `brain.reserve_nodes` selects, unless a SeasonPolicy in"
+    " force says `reserve: Open`",
+)
+EMPTYING = Word(
+    f"{DOMAIN}/emptying",
+    "taint of a node, PreferNoSchedule, written by the brain while it empties the node, and as long as it stays empty",
+)
+PLACEMENT_GRADE = Word(
+    f"{DOMAIN}/placement-grade",
+    "label of a node, written by the brain where `brain.placement_labels` says so: how well it suits a pod now, from 1 to 4",
+)
+REMOVABLE = Word(
+    f"{DOMAIN}/removable",
+    "annotation of a node, written by the brain: why nothing runs there any more but what runs on each node, and since when",
+)
 VICTIM_NOW = Word(
     f"{DOMAIN}/victim-now",
     "label of a pod or a workload, written by the brain: how much it suffers from others on its node in the last five minutes,"

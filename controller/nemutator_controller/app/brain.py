@@ -29,9 +29,10 @@ from nemutator_controller.app.neighbours import (
     neighbour_learner,
     neighbours_part,
 )
+from nemutator_controller.app.node_marks import node_marks_part
 from nemutator_controller.app.nodes import nodes_part, report_pace
 from nemutator_controller.app.parts import Part, add_tasks
-from nemutator_controller.app.placement import placement_part
+from nemutator_controller.app.placement import kept_snapshot, placement_part
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
 from nemutator_controller.app.seasons import brain_seasons, seasons_part
@@ -105,6 +106,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     neighbours = neighbour_learner(context)
     assessments = neighbour_assessments(context, neighbours)
     replicas = admission_replicas(context)
+    places = kept_snapshot(context, current, flows, assessments, seasons.finding)
     parts = [
         nodes_part(
             context,
@@ -123,7 +125,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         neighbours_part(context, assessments),
-        placement_part(context, current, flows, assessments, seasons.finding),
+        placement_part(context, places),
         grants_part(context),
         evictions_part(context, evictions),
         rolling_part(context, seasons.finding.season),
@@ -135,6 +137,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         updating_part(context, usages, findings, replicas, seasons),
         seasons_part(context, seasons, usages),
         buffers_part(context, seasons),
+        node_marks_part(context, nodes, places, seasons),
         windows_part(context),
         images_part(context),
     ]

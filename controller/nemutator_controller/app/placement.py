@@ -61,14 +61,7 @@ def kept_snapshot(
     )
 
 
-def placement_part(
-    context: BrainContext,
-    use: CurrentUse,
-    flows: KeptFlows,
-    neighbours: NeighbourAssessments,
-    seasons: SeasonFinding,
-) -> Part:
-    snapshot = kept_snapshot(context, use, flows, neighbours, seasons)
+def placement_part(context: BrainContext, snapshot: KeptNodesSnapshot | None) -> Part:
     routes = PlacementApi(snapshot, context.process).routes()
     listener = None if snapshot is None else extender_listener(context, snapshot)
     if snapshot is None or listener is None:

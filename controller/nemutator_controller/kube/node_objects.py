@@ -12,6 +12,7 @@ class Taint(Shape, frozen=True, gc=False):
     key: str
     value: str = ""
     effect: str = ""
+    time_added: str = ""
 
 
 class NodeAddress(Shape, frozen=True, gc=False):

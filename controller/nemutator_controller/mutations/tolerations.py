@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
 import msgspec
+from nemutator_common import names
 
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Json, field_path, whole
@@ -63,10 +64,14 @@ class TolerationPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
     effect: Effect | None = None
 
 
-class Tolerations(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Tolerations(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
+):
     add: Annotated[tuple[Toleration, ...], msgspec.Meta(max_length=MOST)] = ()
     """Where the pod has none of the same key, operator, value and effect."""
     remove: Annotated[tuple[TolerationPattern, ...], msgspec.Meta(max_length=MOST)] = ()
+    pressure_up_to: Annotated[int, msgspec.Meta(ge=1, le=4)] | None = None
+    """The highest grade of pressure of a node that is put up with; the taint follows the node's pressure as it is."""
 
 
 def apply(draft: Draft, tolerations: Tolerations, *, policy: str) -> None:
@@ -75,15 +80,15 @@ def apply(draft: Draft, tolerations: Tolerations, *, policy: str) -> None:
     for pattern in tolerations.remove:
         for found in [each for each in _listed(draft) if _fits(each, pattern)]:
             draft.put(whole(_FIELD, found), (), author)
-    for wanted in tolerations.add:
+    for wanted in (*tolerations.add, *_of_pressure(tolerations.pressure_up_to or 0)):
         item = wanted.in_a_pod()
         if _identity(item) not in map(_identity, _listed(draft)):
             draft.set(whole(_FIELD, item), item, author)
 
 
 def faults(tolerations: Tolerations) -> Iterator[str]:
-    if not tolerations.add and not tolerations.remove:
-        yield "add: name at least one here or in remove"
+    if not tolerations.add and not tolerations.remove and tolerations.pressure_up_to is None:
+        yield "add: name at least one here or in remove, or pressureUpTo"
     for index, each in enumerate(tolerations.add):
         where = f"add[{index}]"
         if each.operator == _EXISTS and each.value:
@@ -97,6 +102,14 @@ def faults(tolerations: Tolerations) -> Iterator[str]:
     for index, pattern in enumerate(tolerations.remove):
         if pattern == TolerationPattern():
             yield f"remove[{index}]: name at least one field"
+
+
+def _of_pressure(highest: int) -> list[Toleration]:
+    """One for each grade: a toleration knows of a value whether it is the same, not whether it is less."""
+    return [
+        Toleration(key=names.PRESSURE, value=str(grade), effect="PreferNoSchedule")
+        for grade in range(1, highest + 1)
+    ]
 
 
 def _listed(draft: Draft) -> Iterator[Json]:

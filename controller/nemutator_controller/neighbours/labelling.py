@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.neighbours.label_disputes import LabelDisputes
 from nemutator_controller.neighbours.labels import (
     GradeLabels,
     LabelledObject,
@@ -18,6 +17,7 @@ from nemutator_controller.neighbours.labels import (
 from nemutator_controller.neighbours.looking import NeighbourAssessments
 from nemutator_controller.neighbours.model import Neighbourhood
 from nemutator_controller.neighbours.ports import LabelledObjects
+from nemutator_controller.write_disputes import WriteDisputes
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class NeighbourLabels:
     assessments: NeighbourAssessments
     objects: LabelledObjects
     process: Process
-    _disputes: LabelDisputes = field(default_factory=LabelDisputes, init=False)
+    _disputes: WriteDisputes[LabelledObject] = field(default_factory=WriteDisputes, init=False)
     _failed_at: dict[LabelledObject, float] = field(default_factory=dict, init=False)
 
     async def run(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from nemutator_controller.neighbours.hysteresis import HeldGrades
+from nemutator_controller.hysteresis import HeldGrades
 from nemutator_controller.neighbours.looked_nodes import (
     AGGRESSOR,
     VICTIM,

@@ -91,6 +91,7 @@ MEANINGS: Mapping[str, str] = {
     "Toleration.effect": "Absent: every effect.",
     "Toleration.tolerationSeconds": "How long NoExecute is put up with; absent: for ever.",
     "Tolerations.add": "Where the pod has none of the same key, operator, value and effect.",
+    "Tolerations.pressureUpTo": "The highest grade of the taint nemutator.io/pressure that is put up with. The taint follows the pressure of its node.",
     "Tolerations.remove": "Those that have all the given fields; this comes before what is added.",
     "SelectorRules.rename": "New keys, by the old ones: in selectors of new workloads, and in their templates.",
     "SelectorRules.set": "New values, by the keys as they are called then.",
@@ -422,7 +423,12 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             "name at least one field",
         ),
     ),
-    "Tolerations": (_ADD_OR_REMOVE,),
+    "Tolerations": (
+        (
+            "has(self.pressureUpTo) || (has(self.add) && self.add.size() > 0) || (has(self.remove) && self.remove.size() > 0)",
+            "name at least one in add or remove, or pressureUpTo",
+        ),
+    ),
     "PullSecrets": (
         _ADD_OR_REMOVE,
         (

@@ -49,6 +49,7 @@ class SeasonSpec(_Strict, frozen=True):
     evictions: Permitted = "Allow"
     """Hold: evictions that were asked for wait, and may expire."""
     buffer: SeasonBuffer | None = None
+    reserve: Literal["Open", "Closed"] = "Closed"
 
 
 class SoundBrain(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +70,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     buffer: SeasonBuffer | None = None
     buffer_by: str = ""
     """The name of the brain that wants it."""
+    opens_reserve: str = ""
 
 
 def season_policy_of(name: str, spec: Any) -> SoundBrain:
@@ -96,6 +98,7 @@ def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Beha
         memory_buffer=next((float(one) for one in margins if one is not None), None),
         holds_resizes=next((one.name for one in chosen if one.spec.resizes == "Hold"), ""),
         holds_evictions=next((one.name for one in chosen if one.spec.evictions == "Hold"), ""),
+        opens_reserve=next((one.name for one in chosen if one.spec.reserve == "Open"), ""),
         buffer=None if buffering is None else buffering.spec.buffer,
         buffer_by="" if buffering is None else buffering.name,
     )

@@ -41,6 +41,23 @@ def test_all_that_fit_are_removed_and_others_stay() -> None:
     assert tolerated([GPU], remove=[{"key": "gpu"}]) is None
 
 
+def test_pressure_is_put_up_with_up_to_a_grade_and_each_grade_once() -> None:
+    made = tolerated([GPU], pressureUpTo=2)
+    assert made == [
+        GPU,
+        *(
+            {
+                "key": "nemutator.io/pressure",
+                "operator": "Equal",
+                "value": grade,
+                "effect": "PreferNoSchedule",
+            }
+            for grade in ("1", "2")
+        ),
+    ]
+    assert tolerated(made, pressureUpTo=2) == made
+
+
 def test_an_edit_says_which_one() -> None:
     draft = Draft({"spec": {"tolerations": [OTHER]}}, "Pod")
     apply(draft, wanted(add=[GPU], remove=[{"key": "gpu"}]), policy="p")
@@ -54,7 +71,7 @@ def test_an_edit_says_which_one() -> None:
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [
-        ({}, "add: name at least one here or in remove"),
+        ({}, "add: name at least one here or in remove, or pressureUpTo"),
         ({"add": [{"operator": "Equal"}]}, "add[0].key: Equal takes one"),
         ({"add": [{"operator": "Exists", "value": "x"}]}, "add[0].value: Exists takes none"),
         ({"add": [{"key": "a b"}]}, "add[0]: expected a taint's key and value"),

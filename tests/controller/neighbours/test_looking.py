@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import numpy as np
 from nemutator_common import names
+from nemutator_controller.hysteresis import DOWN_TIMES
 from nemutator_controller.ingest.usage_points import Series, UsagePoints
-from nemutator_controller.neighbours.hysteresis import DOWN_TIMES
 from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings
 from nemutator_controller.neighbours.looking import ASSESSMENT_S, AT_ONCE, NeighbourAssessments

@@ -1,4 +1,4 @@
-from nemutator_controller.neighbours.hysteresis import DOWN_TIMES
+from nemutator_controller.hysteresis import DOWN_TIMES
 from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.model import Neighbourhood, NeighbourRole
 from nemutator_controller.neighbours.verdicts import LEAST_TOP, Verdicts

@@ -53,6 +53,16 @@ def test_of_several_the_first_by_name_counts_and_whoever_holds_back_wins() -> No
     assert behaviour_of(brains, frozenset()) == Behaviour()
 
 
+def test_a_reserve_is_opened_by_any_that_is_in_force() -> None:
+    brains = [
+        season_policy_of("a", {"when": PEAK}),
+        season_policy_of("b", {"when": PEAK, "reserve": "Open"}),
+    ]
+
+    assert behaviour_of(brains, frozenset({"a", "b"})).opens_reserve == "b"
+    assert behaviour_of(brains, frozenset({"a"})).opens_reserve == ""
+
+
 def test_the_buffer_is_that_of_the_first_which_names_one() -> None:
     brains = [
         season_policy_of("a", {"when": PEAK}),

@@ -2,7 +2,7 @@ import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.neighbours.hysteresis import DOWN_TIMES, UP_TIMES, HeldGrades
+from nemutator_controller.hysteresis import DOWN_TIMES, UP_TIMES, HeldGrades
 
 
 def after(held: HeldGrades[str], *scores: float) -> int:

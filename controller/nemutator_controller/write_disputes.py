@@ -1,20 +1,21 @@
-"""Labels that somebody else keeps changing: each is left alone for a while, and for longer each time.
+"""What somebody else keeps changing, like labels and taints: each is left alone for a while, and for longer each time.
 
 Both would write for ever otherwise. It counts as changed by others only what has been seen to stand as we had
 written it: until the watch has shown that, nobody knows.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
-from nemutator_controller.neighbours.labels import LabelledObject
+T = TypeVar("T", bound=Hashable)
+"""What names an object."""
 
 REVERTS = 3
 WITHIN_S = 600.0
 FIRST_WAIT_S = 300.0
 LONGEST_WAIT_S = 6 * 3600.0
 MOST_WRITES = 20_000
-
-Label = tuple[LabelledObject, str]
 
 
 @dataclass(slots=True)
@@ -27,20 +28,20 @@ class _Written:
 
 
 @dataclass(slots=True)
-class LabelDisputes:
-    _written: dict[Label, _Written] = field(default_factory=dict, init=False)
+class WriteDisputes(Generic[T]):
+    _written: dict[tuple[T, str], _Written] = field(default_factory=dict, init=False)
     """The oldest first."""
 
-    def wrote(self, one: LabelledObject, label: str, value: str | None) -> None:
-        known = self._written.pop((one, label), None) or _Written(value)
+    def wrote(self, one: T, key: str, value: str | None) -> None:
+        known = self._written.pop((one, key), None) or _Written(value)
         known.value, known.was_seen = value, False
-        self._written[one, label] = known
+        self._written[one, key] = known
         while len(self._written) > MOST_WRITES:
             del self._written[next(iter(self._written))]
 
-    def see(self, one: LabelledObject, label: str, value: str | None, *, now: float) -> bool:
+    def see(self, one: T, key: str, value: str | None, *, now: float) -> bool:
         """Say that *value* stands there at *now*; whether a wait begins for the first time."""
-        known = self._written.get((one, label))
+        known = self._written.get((one, key))
         if known is None:
             return False
         if value == known.value:
@@ -57,8 +58,8 @@ class LabelDisputes:
         known.left_until = now + known.wait_s
         return is_first
 
-    def is_left_alone(self, one: LabelledObject, label: str, *, now: float) -> bool:
-        known = self._written.get((one, label))
+    def is_left_alone(self, one: T, key: str, *, now: float) -> bool:
+        known = self._written.get((one, key))
         return known is not None and now < known.left_until
 
     def left_alone(self, *, now: float) -> int:

@@ -1,0 +1,108 @@
+"""A node's taint follows its pressure on a real API server, and goes when it is well again; so does its grade for placement.
+
+Nobody runs pods there: how much tasks of the nodes wait is what agents of both report.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from nemutator_common.wire import Batch, Envelope, Pressure, Pressures
+
+from tests.e2e.testbed.in_cluster.installation import (
+    REPORTS,
+    Installation,
+    installed,
+    refusals,
+)
+from tests.fakes.reports import report
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.namespaces import new_namespace
+from tests.testbed.running.waiting import until
+
+PERMISSIONS = Path(__file__).parents[4] / "deploy" / "nodes" / "nodes.yaml"
+PRESSURE = "nemutator.io/pressure"
+PATIENCE_S = 300
+MINUTE_S = 4
+"""Five of them have to pass until a mean has fallen."""
+
+Json = dict[str, Any]
+
+
+def permissions(namespace: str) -> Iterator[Json]:
+    for document in yaml.safe_load_all(PERMISSIONS.read_text()):
+        for subject in document.get("subjects", ()):
+            subject["namespace"] = namespace
+        yield document
+
+
+@pytest.fixture
+def marked(cluster: Cluster, tmp_path: Path) -> Iterator[Installation]:
+    on = {
+        "NEMUTATOR_BRAIN_PRESSURE_TAINTS": "true",
+        "NEMUTATOR_BRAIN_NEIGHBOUR_MINUTE_S": str(MINUTE_S),
+        "NEMUTATOR_BRAIN_RESERVE_NODES": "test.nemutator.io/pool=reserve",
+    }
+    with (
+        new_namespace(cluster, "marks") as name,
+        installed(cluster, name, tmp_path, **on) as brain,
+    ):
+        cluster.apply(*permissions(name))
+        yield brain
+        cluster.kubectl("delete", "clusterrole,clusterrolebinding", "nemutator-brain-nodes")
+
+
+def taints(cluster: Cluster, node: str) -> dict[str, str]:
+    found: Json = cluster.get("node", node)
+    return {one["key"]: one.get("value", "") for one in found["spec"].get("taints", ())}
+
+
+@pytest.mark.timeout(900)
+def test_a_taint_follows_the_pressure_of_its_node(marked: Installation, cluster: Cluster) -> None:
+    busy, idle = marked.nodes
+    cluster.kubectl("taint", "node", busy, "example.com/rack=a:PreferNoSchedule")
+    cluster.kubectl("label", "node", idle, "test.nemutator.io/pool=reserve")
+    agents = {}
+    for node in marked.nodes:
+        marked.pod(f"agent-{node}", node, "nemutator-agent")
+        agents[node] = marked.token("nemutator-agent", pod=f"agent-{node}")
+    seq = 0
+
+    def reported(waiting: float) -> None:
+        """What both agents say: tasks of the first wait for a CPU so many percent of the time."""
+        nonlocal seq
+        seq += 1
+        for node in marked.nodes:
+            now = time.time()
+            one = report(now)
+            some = Pressure(waiting if node == busy else 1.0, 0.0, 0.0, 0.0)
+            machine = replace(one.machine, pressures=Pressures(cpu=some))
+            look = Envelope(seq, replace(one, machine=machine))
+            body = msgspec.json.encode(Batch(node, "e1", (look,)))
+            answer = marked.ask(marked.uplink, REPORTS, token=agents[node], body=body)
+            assert answer.status == 200, answer.body
+
+    def has(wanted: str | None, waiting: float) -> bool:
+        reported(waiting)
+        return taints(cluster, busy).get(PRESSURE) == wanted
+
+    until(lambda: has("4", 95.0), "the node is known to be under pressure", within_s=PATIENCE_S)
+    # What others have written there stays, and no other node bears it; the reserve is closed.
+    assert taints(cluster, busy)["example.com/rack"] == "a"
+    until(
+        lambda: taints(cluster, idle) == {"nemutator.io/reserve": ""},
+        "the reserve is closed",
+        within_s=PATIENCE_S,
+    )
+    found: Json = cluster.get("node", busy)
+    [taint] = [one for one in found["spec"]["taints"] if one["key"] == PRESSURE]
+    assert taint["effect"] == "PreferNoSchedule"
+    assert marked.counted('nemutator_node_marks{mark="nemutator.io/pressure"}') == 1
+    until(lambda: has(None, 0.0), "the node is well again", within_s=PATIENCE_S)
+    assert taints(cluster, busy)["example.com/rack"] == "a"
+    assert refusals(marked) == []
