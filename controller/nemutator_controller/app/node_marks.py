@@ -57,7 +57,7 @@ def node_marks_part(
     if settings.reserve_nodes:
         selector = parse_selector(settings.reserve_nodes)
         is_open = _is_open(seasons)
-        wishes.append(LookedWishes(ReserveMarks(selector.matches, is_open), _nothing))
+        wishes.append(RefreshedWishes(ReserveMarks(selector.matches, is_open), _nothing))
     every_s = EVERY_S * settings.neighbour_minute_s / 60
     marking = NodeMarking(NodesInCluster(cluster), wishes, context.process, every_s)
     return Part(tasks=[Task(TaskPhase.WORK, "mark nodes", marking.run, alone=True)])
@@ -71,27 +71,27 @@ class Marks(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class LookedWishes:
+class RefreshedWishes:
     """`NodeWishes` of *marks*, which learn something before each round."""
 
     marks: Marks
-    looking: Callable[[], Awaitable[None]]
+    refreshing: Callable[[], Awaitable[None]]
 
     @property
     def keys(self) -> frozenset[str]:
         return self.marks.keys
 
-    async def look(self) -> None:
-        await self.looking()
+    async def refresh(self) -> None:
+        await self.refreshing()
 
     def wanted(self, node: MarkedNode) -> NodeMarks | None:
         return self.marks.wanted(node)
 
 
-def pressure_wishes(context: BrainContext, nodes: Nodes) -> LookedWishes:
+def pressure_wishes(context: BrainContext, nodes: Nodes) -> RefreshedWishes:
     pressures = NodePressures(WINDOW_S * context.settings.neighbour_minute_s / 60)
 
-    async def look() -> None:
+    async def refresh() -> None:
         for one in nodes.all():
             waiting = one.sums.waiting
             # What was read back from the disk is of another time.
@@ -102,18 +102,18 @@ def pressure_wishes(context: BrainContext, nodes: Nodes) -> LookedWishes:
                 pressures.see(one.name, sample)
         pressures.assess(now=context.process.clock.now())
 
-    return LookedWishes(PressureMarks(pressures), look)
+    return RefreshedWishes(PressureMarks(pressures), refresh)
 
 
-def _placement_wishes(snapshot: KeptNodesSnapshot) -> LookedWishes:
+def _placement_wishes(snapshot: KeptNodesSnapshot) -> RefreshedWishes:
     marks = PlacementMarks()
 
-    async def look() -> None:
+    async def refresh() -> None:
         found = await snapshot.fresh()
         if found is not None:
             marks.see(dict(zip(found.names, scores(found, USUAL_POD).tolist(), strict=True)))
 
-    return LookedWishes(marks, look)
+    return RefreshedWishes(marks, refresh)
 
 
 def _is_open(seasons: BrainSeasons) -> Callable[[], bool | None]:

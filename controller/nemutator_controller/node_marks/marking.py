@@ -57,7 +57,7 @@ class NodeMarking:
 
     async def round(self) -> None:
         for each in self.wishes:
-            await each.look()
+            await each.refresh()
         nodes = self.nodes.now()
         if nodes is None:
             return

@@ -12,7 +12,7 @@ class NodeWishes(Protocol):
     @property
     def keys(self) -> frozenset[str]: ...
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Before each round."""
         ...
 

@@ -7,6 +7,8 @@ call counts and a pattern costs nothing: so only what no pattern can say is a ru
 from collections.abc import Mapping
 from typing import Any
 
+from nemutator_common import names
+
 from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.chosen_names import NAME
 from nemutator_controller.mutations.env import REFERENCE, SECRET_LIKE, VARIABLE
@@ -91,7 +93,7 @@ MEANINGS: Mapping[str, str] = {
     "Toleration.effect": "Absent: every effect.",
     "Toleration.tolerationSeconds": "How long NoExecute is put up with; absent: for ever.",
     "Tolerations.add": "Where the pod has none of the same key, operator, value and effect.",
-    "Tolerations.pressureUpTo": "The highest grade of the taint nemutator.io/pressure that is put up with. The taint follows the pressure of its node.",
+    "Tolerations.pressureUpTo": f"The highest grade of the taint {names.PRESSURE} that is put up with. The taint follows the pressure of its node.",
     "Tolerations.remove": "Those that have all the given fields; this comes before what is added.",
     "SelectorRules.rename": "New keys, by the old ones: in selectors of new workloads, and in their templates.",
     "SelectorRules.set": "New values, by the keys as they are called then.",

@@ -64,10 +64,10 @@ class Nodes:
 class Wishes:
     grade: dict[str, str | None] = field(default_factory=dict)
     keys: frozenset[str] = frozenset({KEY})
-    looks: int = 0
+    refreshed: int = 0
 
-    async def look(self) -> None:
-        self.looks += 1
+    async def refresh(self) -> None:
+        self.refreshed += 1
 
     def wanted(self, node: MarkedNode) -> NodeMarks | None:
         grade = self.grade.get(node.name, "")
