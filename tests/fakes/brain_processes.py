@@ -16,6 +16,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, UnixConnector
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
+from nemutator_common.errors import ExitCode
 from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Summary
 
 from tests.fakes.batches import busy_report
@@ -59,11 +60,21 @@ class BrainProcess:
         )
 
     async def ready(self) -> None:
+        assert await self.became_ready(), self.log()
+
+    async def became_ready(self) -> bool:
+        """Wait until it answers; False when it has ended instead."""
+        assert self.process is not None
         async with asyncio.timeout(START_S):
             while not await self.answers():
-                assert self.process is not None
-                assert self.process.returncode is None, self.log()
+                if self.process.returncode is not None:
+                    return False
                 await asyncio.sleep(0.1)
+        return True
+
+    @property
+    def ended_for_want_of_a_database(self) -> bool:
+        return self.process is not None and self.process.returncode == ExitCode.UNREACHABLE
 
     async def answers(self) -> bool:
         assert self.client is not None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import os
 from collections.abc import Callable
 from http import HTTPStatus
@@ -51,6 +52,7 @@ class Connection(web.RequestHandler):
         "_parsing",
         "_plain",
         "_post",
+        "_rest_at",
         "_server",
         "_state",
         "_streaming",
@@ -99,6 +101,8 @@ class Connection(web.RequestHandler):
         """Whether the bytes at hand are a post, and all of it."""
         self._parsing = False
         """Whether aiohttp knows of this connection."""
+        self._rest_at = math.inf
+        """When what it keeps for this connection is given back, unless another request comes."""
         self._limits = limits
         self._traffic = traffic
         self._gone = gone
@@ -119,6 +123,7 @@ class Connection(web.RequestHandler):
     def begin(self, deadline: asyncio.Timeout) -> None:
         """A request starts; *deadline* is rescheduled to now when its time is over."""
         self._busy = True
+        self._rest_at = math.inf
         self._deadline = deadline
         self._state.begun(self._loop.time(), ahead=bool(self._messages))
         self._watch()
@@ -137,6 +142,7 @@ class Connection(web.RequestHandler):
         # While pipelined requests wait, new bytes belong to them and are not a new head.
         if not (keep and self._messages):
             self._state.ended(self._loop.time(), keep=keep)
+            self._rest_at = self._loop.time() + self._limits.rest_s
         if self._lost:
             self._gone(self)
             return
@@ -298,6 +304,14 @@ class Connection(web.RequestHandler):
         self._parsing = True
         super().connection_made(wire)
 
+    def _rest(self) -> None:
+        """Give back what aiohttp keeps for a connection: a parser, a task, the last request and its answer are twice as much
+        as all the rest of it. The next bytes begin anew."""
+        # Without it, aiohttp takes the connection for lost, and does not close it.
+        self.transport = None
+        super().connection_lost(None)
+        self._parsing = False
+
     # --- from aiohttp ----------------------------------------------------------------------------
     def force_close(self) -> None:
         if self._parsing:
@@ -354,7 +368,7 @@ class Connection(web.RequestHandler):
 
     def _watch(self) -> None:
         """Set the timer for the time that is due. An earlier timer stays: it will set the next."""
-        due = self._state.due
+        due = min(self._state.due, self._rest_at)
         if self._timer is not None:
             if self._timer.when() <= due:
                 return
@@ -369,6 +383,10 @@ class Connection(web.RequestHandler):
             self._state.expects(self._loop.time())
             self._take(arriving.received)
             return
+        if self._loop.time() >= self._rest_at:
+            self._rest_at = math.inf
+            if self._parsing and not self._busy and self._is_free():
+                self._rest()
         reason = self._state.overdue(self._loop.time())
         if reason is DropReason.REQUEST_DEADLINE and self._deadline is not None:
             self._count(reason)

@@ -1,5 +1,6 @@
 """The limits that one listener sets its callers: bytes, connections and time."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -57,6 +58,10 @@ class Limits:
     idle_s: float = 75.0
     """Between two requests. It is longer than the 60 s after which common proxies drop a
     connection, so that no proxy sends a request on a connection that we are just closing."""
+
+    rest_s: float = math.inf
+    """Between two requests, until a connection keeps no more than its transport: what it keeps for the next request
+    is 10 KiB, and takes a twentieth of a millisecond to make anew."""
 
     ending_s: float = 1.0
     """For a caller to read a response after which we close, and to stop sending a body."""

@@ -46,6 +46,7 @@ from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.engines import Engines
 from nemutator_controller.database.sqlite import open_sqlite
+from nemutator_controller.database.start_failures import explained_at_the_start
 from nemutator_controller.history.learning import UsageHistoryLearner
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.kept_flows import KeptFlows
@@ -77,9 +78,10 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         ]
         if cluster:
             listeners.append(uplink_listener(context, cluster, uplink))
-        for part in parts:
-            await part.restore()
-        await console.restore()
+        with explained_at_the_start():
+            for part in parts:
+                await part.restore()
+            await console.restore()
         tasks = [task for part in parts for task in part.tasks]
         if cluster:
             tasks = cluster.leadership.arranged([*tasks, *cluster.tasks()])

@@ -19,6 +19,7 @@ from nemutator_controller.database.retention import Retention, RetentionLimit, R
 from nemutator_controller.ingest.consuming import ConsumedReports
 from nemutator_controller.ingest.endpoint import Uplink
 from nemutator_controller.ingest.gathering import GatheredReports
+from nemutator_controller.ingest.learning import LearningTurns
 from nemutator_controller.ingest.pointing import PointedReports
 from nemutator_controller.ingest.ports import ReportStore, UsageConsumer
 from nemutator_controller.ingest.progress import Stored
@@ -119,7 +120,7 @@ def nodes_part(
     else:
         reports = ConsumedReports(
             gathered,
-            [*learners, *watchers],
+            LearningTurns([*learners, *watchers], process.clock),
             tables,
             process,
             most_nodes=settings.most_nodes,

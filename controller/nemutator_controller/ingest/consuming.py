@@ -1,8 +1,6 @@
 """Who learns from usage: behind the store, so that a report that comes twice counts once."""
 
-import asyncio
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -10,44 +8,19 @@ from nemutator_common.process import Process
 from nemutator_common.wire import Batch, Envelope
 
 from nemutator_controller.ingest.columns import ColumnBatch, ReportedPoints
-from nemutator_controller.ingest.ports import ReportStore, UsageConsumer
+from nemutator_controller.ingest.learning import LearningTurns, Unlearned
+from nemutator_controller.ingest.ports import ReportStore
 from nemutator_controller.ingest.progress import Stored
 from nemutator_controller.ingest.series_tables import (
-    SeriesTable,
     SeriesTables,
     UnknownSeriesError,
 )
 from nemutator_controller.ingest.usage_points import (
     MOST_SERIES,
     NamedSeries,
-    NodePoints,
-    UsagePoints,
     joined,
     points_of,
 )
-
-MOST_POINTS = 20_000
-"""In one turn of the loop: some 80 reports, and some 20 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    node: str
-    points: UsagePoints
-    table: SeriesTable | None = None
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What is learned at once."""
-
-    waiting: list[_Waiting] = field(default_factory=list)
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    failure: Exception | None = None
-
-    @property
-    def has_room(self) -> bool:
-        return sum(len(one.points) for one in self.waiting) < MOST_POINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +32,12 @@ class ConsumedReports:
     """
 
     inner: ReportStore
-    consumers: Sequence[UsageConsumer]
+    turns: LearningTurns
     tables: SeriesTables
     process: Process
     most_nodes: int
     _named: dict[str, tuple[str, NamedSeries]] = field(default_factory=dict, init=False)
     """The epoch and the series of each node, the last heard of at the end."""
-    _turns: deque[_Turn] = field(default_factory=deque, init=False)
 
     async def stored_up_to(self, node: str, epoch: str) -> int:
         return await self.inner.stored_up_to(node, epoch)
@@ -76,14 +48,14 @@ class ConsumedReports:
             waiting = list(self._of_columns(batch, stored.fresh))
         elif any(envelope.report.summaries for envelope in stored.fresh):
             points = points_of(self._series(batch.node, batch.epoch), stored.fresh)
-            waiting = [_Waiting(batch.node, points)]
+            waiting = [Unlearned(batch.node, points)]
         else:
             waiting = []
         if waiting:
-            await self._learned_together(waiting)
+            await self.turns.learn(waiting)
         return stored
 
-    def _of_columns(self, batch: ColumnBatch, fresh: Iterable[Envelope]) -> Iterator[_Waiting]:
+    def _of_columns(self, batch: ColumnBatch, fresh: Iterable[Envelope]) -> Iterator[Unlearned]:
         by_naming: dict[int, list[ReportedPoints]] = {}
         for envelope in fresh:
             points = batch.points[envelope.seq]
@@ -97,33 +69,7 @@ class ConsumedReports:
                 count = sum(len(points.of) for points in reported)
                 self.process.meter.count(names.SUMMARIES_DROPPED, count, reason="unknown_series")
                 continue
-            yield _Waiting(batch.node, joined(table, reported), table)
-
-    async def _learned_together(self, waiting: Sequence[_Waiting]) -> None:
-        """Have *waiting* learned, together with what others of the same group bring before the loop's next turn."""
-        turn = self._turns[-1] if self._turns and self._turns[-1].has_room else None
-        if turn is None:
-            turn = _Turn()
-            self._turns.append(turn)
-            asyncio.get_running_loop().call_soon(self._take_turn)
-        turn.waiting += waiting
-        await turn.ended.wait()
-        if turn.failure is not None:
-            raise turn.failure
-
-    def _take_turn(self) -> None:
-        turn = self._turns.popleft()
-        now = self.process.clock.now()
-        reported = [NodePoints(one.node, one.points) for one in turn.waiting]
-        try:
-            for consumer in self.consumers:
-                consumer.learn_all(reported, now)
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it
-            turn.failure = error
-        for one in turn.waiting:
-            if one.table is not None:
-                one.table.close()
-        turn.ended.set()
+            yield Unlearned(batch.node, joined(table, reported), table)
 
     def _series(self, node: str, epoch: str) -> NamedSeries:
         known, series = self._named.pop(node, ("", NamedSeries()))

@@ -1,6 +1,6 @@
 """Takes what containers used and waited for into the windows of their nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -33,9 +33,11 @@ class NeighbourLearner:
         for reason, count in window.add(points, now=now).items():
             self.process.meter.count(names.NEIGHBOUR_POINTS_DROPPED, count, reason=reason)
 
-    def forget_ended(self) -> None:
-        """Nodes that have said nothing for an hour, and containers that are gone."""
-        for node, window in list(self.windows.items()):
-            window.forget_ended()
-            if not len(window):
-                del self.windows[node]
+    def forget_ended(self, nodes: Iterable[str]) -> None:
+        """Those of *nodes* that have said nothing for an hour, and containers of them that are gone."""
+        for node in nodes:
+            window = self.windows.get(node)
+            if window is not None:
+                window.forget_ended()
+                if not len(window):
+                    del self.windows[node]

@@ -14,12 +14,13 @@ from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings, assess
 from nemutator_controller.neighbours.looked_nodes import LookedNode
 from nemutator_controller.neighbours.model import Neighbourhood
-from nemutator_controller.neighbours.node_window import Values
+from nemutator_controller.neighbours.node_window import Codes, decoded
 from nemutator_controller.neighbours.ports import NeighbourPlaces
 from nemutator_controller.neighbours.verdicts import ROLES, Verdicts
 
-AT_ONCE = 50
-"""Nodes whose windows are copied for one turn in a thread: 5 MB, and some hundredths of a second."""
+AT_ONCE = 10
+"""Nodes whose windows are copied for one turn in a thread. What is copied and taken in holds the event loop up for
+some hundredths of a second."""
 
 ASSESSMENT_S = 12.0
 """How long a look takes at most, of each minute: nodes that it has no time for are the first of the next one."""
@@ -45,18 +46,18 @@ class NeighbourAssessments:
     async def assess(self) -> None:
         clock, windows = self.process.clock, self.learner.windows
         now, until = clock.now(), clock.monotonic() + ASSESSMENT_S
-        self.learner.forget_ended()
-        self.verdicts.forget(windows)
         self._looked_at = {node: self._looked_at.get(node, 0.0) for node in windows}
         nodes = sorted(windows, key=self._looked_at.__getitem__)
         looked = 0
         while looked < len(nodes) and (not looked or clock.monotonic() < until):
+            next_ones = nodes[looked : looked + AT_ONCE]
+            self.learner.forget_ended(next_ones)
             some = {
-                node: window.view(now=now)
-                for node in nodes[looked : looked + AT_ONCE]
+                node: window.copied(now=now)
+                for node in next_ones
                 if (window := windows.get(node)) is not None
             }
-            findings = await self.in_thread(_findings, [values for _, values in some.values()])
+            findings = await self.in_thread(_findings, [codes for _, codes in some.values()])
             self.verdicts.take_in(
                 [
                     LookedNode(node, [self.places.of(node, key) for key in keys], one)
@@ -66,7 +67,8 @@ class NeighbourAssessments:
             )
             self._looked_at.update(dict.fromkeys(some, now))
             looked += AT_ONCE
-        self.latest = self.verdicts.conclude((), nodes_count=len(nodes), now=now)
+        self.verdicts.forget(windows)
+        self.latest = self.verdicts.conclude((), nodes_count=len(windows), now=now)
         self._count(nodes_left=max(0, len(nodes) - looked))
 
     def _count(self, *, nodes_left: int) -> None:
@@ -82,5 +84,5 @@ class NeighbourAssessments:
             meter.count(names.NEIGHBOUR_POINTS_DROPPED, self.verdicts.unplaced, reason="remembered")
 
 
-def _findings(several: Sequence[Values]) -> list[NodeFindings]:
-    return [assess(values) for values in several]
+def _findings(several: Sequence[Codes]) -> list[NodeFindings]:
+    return [assess(decoded(codes)) for codes in several]

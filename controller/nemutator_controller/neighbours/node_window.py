@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.ingest.series_tables import SeriesTable
 from nemutator_controller.ingest.usage_codes import UNKNOWN, CoarseScale, FineScale, ShareScale
 from nemutator_controller.ingest.usage_points import Numbers, Series, UsagePoints
 
@@ -46,23 +47,36 @@ ROWS_AT_ONCE = 8
 LARGEST = 65_000.0
 """What is more than this is not believed."""
 
+_NO_ROW, _NO_ROOM, _UNASKED = -1, -2, -3
+"""It is no container; there are too many; it has not been asked for, or not since rows were given back."""
+
 GIB, MB = float(1 << 30), 1e6
 
 Key = tuple[str, str]
 """The pod's uid and the container's id; off clusters the path of the group, and nothing."""
 
+Codes = Sequence[npt.NDArray[np.unsignedinteger[Any]]]
+"""Of each figure, by row and minute, in the codes of its scale."""
+
 Values = npt.NDArray[np.float32]
+"""By figure, row and minute, with the last minute at the end; NaN for what is not known."""
+
+
+def decoded(codes: Codes) -> Values:
+    return np.stack(
+        [one.scale.decode(of).astype(np.float32) for one, of in zip(_FIGURES, codes, strict=True)]
+    )
 
 
 class NodeWindow:
     def __init__(self, minute_s: float = MINUTE_S) -> None:
         self._minute_s = minute_s
-        self.keys: list[Key] = []
-        """By row; rows that nobody has are empty pairs."""
-        self._rows: dict[Key, int] = {}
-        self._known_series: Sequence[Series] | None = None
-        self._of_series: npt.NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        """The row of each series; -1: none."""
+        self._hashes = np.empty(0, dtype=np.uint64)
+        """By row, of whose it is; 0: nobody's. The keys themselves would take more memory than most of what is here; they are
+        read from the series, where they are packed."""
+        self._series: Sequence[Series] = ()
+        self._of_series = np.empty(0, dtype=np.int32)
+        """The row of each series, or `_UNASKED`, `_NO_ROW`, `_NO_ROOM`."""
         self._means = [np.empty((0, MINUTES), dtype=one.dtype) for one in _FIGURES]
         """Of each figure, by row and minute, in the codes of its scale."""
         self._counts = np.empty((0, MINUTES), dtype=np.uint8)
@@ -87,36 +101,43 @@ class NodeWindow:
             if count := int(np.count_nonzero(wrong & wanted)):
                 dropped[reason] = count
             wanted &= ~wrong
-        if unplaced := int(np.count_nonzero(rows == -2)):
+        if unplaced := int(np.count_nonzero(rows == _NO_ROOM)):
             dropped["rows"] = unplaced
         places = rows[wanted].astype(np.intp) * MINUTES + minutes[wanted] % MINUTES
         if len(places):
             self._fold(places, [values[wanted] for values in _values_of(points)])
         return dropped
 
-    def view(self, *, now: float) -> tuple[list[Key], Values]:
-        """The keys of its rows, and by figure, row and minute what is known; the last minute at the end, NaN for what
-        is not known. The minute that goes on is left out: its mean would still change."""
+    def copied(self, *, now: float) -> tuple[list[Key], Codes]:
+        """The keys of its rows, and what is known of them, for `decoded`, which may be called in a thread. The minute that goes on
+        is left out: its mean would still change."""
         self._advance(int(now // self._minute_s))
-        used = [row for row, key in enumerate(self.keys) if key[0]]
+        named = np.full(len(self._hashes), -1)
+        with_row = np.flatnonzero(self._of_series >= 0)
+        named[self._of_series[with_row]] = with_row
+        # Those that ended before their agent was started again have no name any more.
+        used = np.flatnonzero((self._hashes != 0) & (named >= 0))
+        used = used[np.argsort(named[used])]
         order = (self._newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
-        values = [
-            one.scale.decode(codes[used][:, order]).astype(np.float32)
-            for one, codes in zip(_FIGURES, self._means, strict=True)
-        ]
-        return [self.keys[row] for row in used], np.stack(values)
+        which = np.ix_(used, order)
+        return self._keys_of(named[used].tolist()), [codes[which] for codes in self._means]
 
     def forget_ended(self) -> None:
         """Let others have the rows of which nothing is known any more."""
-        silent = np.flatnonzero((self._counts[: len(self.keys)] == 0).all(axis=1))
-        for row in silent.tolist():
-            if (key := self.keys[row])[0]:
-                del self._rows[key]
-                self.keys[row] = ("", "")
-                self._known_series = None
+        silent = (self._hashes != 0) & (self._counts == 0).all(axis=1)
+        if silent.any():
+            self._hashes[silent] = 0
+            of = self._of_series
+            of[(of == _NO_ROOM) | (of >= 0) & silent[of]] = _UNASKED
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return int(np.count_nonzero(self._hashes))
+
+    def _keys_of(self, numbers: Sequence[int]) -> list[Key]:
+        found = [key_of(self._series[number]) or ("", "") for number in numbers]
+        if isinstance(self._series, SeriesTable):
+            self._series.close()
+        return found
 
     def _advance(self, minute: int) -> None:
         if minute <= self._newest:
@@ -152,42 +173,45 @@ class NodeWindow:
         counts[unique] = np.minimum(before + np.bincount(inverse), 250)
 
     def _rows_of(self, points: UsagePoints) -> npt.NDArray[np.int32]:
-        if self._known_series is not points.series:
-            self._known_series = points.series
-            self._of_series = np.empty(0, dtype=np.int32)
-        first = len(self._of_series)
-        if first < len(points.series):
-            holders = {one.path.rpartition("/")[0] or "/" for one in points.series}
-            more = [
+        if self._series is not points.series:
+            self._series, self._of_series = points.series, np.empty(0, dtype=np.int32)
+        if more := len(points.series) - len(self._of_series):
+            asked = np.full(more, _UNASKED, dtype=np.int32)
+            self._of_series = np.concatenate((self._of_series, asked))
+        unasked = np.unique(points.of[self._of_series[points.of] == _UNASKED]).tolist()
+        if unasked:
+            several = [points.series[number] for number in unasked]
+            holders: set[str] = set()
+            if any(one.pod_uid is None for one in several):
+                holders = {one.path.rpartition("/")[0] or "/" for one in points.series}
+            for number, one in zip(unasked, several, strict=True):
                 # What a group outside of pods took that holds others is what those took: it is nobody's neighbour.
-                -1 if one.pod_uid is None and one.path in holders else self._row(one)
-                for one in points.series[first:]
-            ]
-            self._of_series = np.concatenate((self._of_series, np.array(more, dtype=np.int32)))
+                holds = one.pod_uid is None and one.path in holders
+                self._of_series[number] = _NO_ROW if holds else self._row(one)
         return self._of_series
 
     def _row(self, series: Series) -> int:
-        """-1: it is no container; -2: there is no room for it."""
         key = key_of(series)
         if key is None:
-            return -1
-        if key in self._rows:
-            return self._rows[key]
-        row = next((row for row, other in enumerate(self.keys) if not other[0]), len(self.keys))
+            return _NO_ROW
+        # Of 512 keys two are alike once in 10^14 nodes.
+        hashed = hash(key) % (1 << 64) or 1
+        known = np.flatnonzero(self._hashes == hashed)
+        if len(known):
+            return int(known[0])
+        free = np.flatnonzero(self._hashes == 0)
+        row = int(free[0]) if len(free) else len(self._hashes)
         if row >= MOST_ROWS:
-            return -2
-        if row == len(self.keys):
-            self.keys.append(key)
-            if row >= len(self._counts):
-                self._grow(row + ROWS_AT_ONCE)
-        else:
-            self.keys[row] = key
-            self._forget((row,))
-        self._rows[key] = row
+            return _NO_ROOM
+        if not len(free):
+            self._grow(row + ROWS_AT_ONCE)
+        self._forget((row,))
+        self._hashes[row] = hashed
         return row
 
     def _grow(self, rows: int) -> None:
         rows = min(rows, MOST_ROWS)
+        self._hashes = np.pad(self._hashes, (0, rows - len(self._hashes)))
         self._means = [_grown(codes, rows) for codes in self._means]
         self._counts = _grown(self._counts, rows)
 

@@ -6,6 +6,7 @@ replica would be most of the brain's memory. Which replicas are the busiest need
 one that uses half as much again as the quieter of the two did lately takes its place.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,29 +155,35 @@ class HottestReplicas:
         )
         high = np.where(places >= 0, self._state["high"][places] * aged, -np.inf).min(axis=1)
         wants = without & (cores > np.maximum(high * RIVAL, high + RIVAL_CORES))
-        for number in np.flatnonzero(wants).tolist():
-            row, replica = int(rows[number]), int(replicas[number])
-            if replica not in self._owners(row):
-                self._give(row, replica, float(cores[number]), float(at[number]))
-
-    def _owners(self, row: int) -> list[int]:
-        return [int(self._state["replica"][p]) for p in self._places[row].tolist() if p >= 0]
+        candidates = np.flatnonzero(wants)
+        # All columns as numbers of Python: the first report of a large cluster brings thousands of candidates.
+        for row, replica, core, when in zip(
+            *(column[candidates].tolist() for column in (rows, replicas, cores, at)), strict=True
+        ):
+            self._give(row, replica, core, when)
 
     def _give(self, row: int, replica: int, cores: float, at: float) -> None:
+        """A place in *row* to *replica*, if it has none yet and there is a free one, or one that it may take."""
         places = self._places[row].tolist()
+        state = self._state
+        of, highs, last = state["replica"], state["high"], state["last_at"]
+        lowest, least = -1, math.inf
+        for place in places:
+            if place < 0:
+                continue
+            if of[place] == replica:
+                return
+            high = float(highs[place]) * 2.0 ** (-max(at - float(last[place]), 0.0) / LATELY_S)
+            if high < least:
+                lowest, least = place, high
         if -1 in places:
-            place = self._take(row, replica)
-            if place is not None:
-                self._places[row, places.index(-1)] = place
-                self._state[place] = (row, replica, 0, cores, at)
-            return
-        last = self._state["last_at"][places]
-        high = self._state["high"][places] * np.exp2(-np.clip(at - last, 0.0, None) / LATELY_S)
-        lowest = int(high.argmin())
-        if cores > max(high[lowest] * RIVAL, high[lowest] + RIVAL_CORES):
-            place = places[lowest]
-            self.histograms.clear(place)
-            self._state[place] = (row, replica, 0, cores, at)
+            free = self._take(row, replica)
+            if free is not None:
+                self._places[row, places.index(-1)] = free
+                self._state[free] = (row, replica, 0, cores, at)
+        elif cores > max(least * RIVAL, least + RIVAL_CORES):
+            self.histograms.clear(lowest)
+            self._state[lowest] = (row, replica, 0, cores, at)
 
     def _take(self, row: int, replica: int) -> int | None:
         if not self._free:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from nemutator_common.wire import Batch, Envelope
-from nemutator_controller.ingest.consuming import MOST_POINTS, ConsumedReports
+from nemutator_controller.ingest.consuming import ConsumedReports
+from nemutator_controller.ingest.learning import LearningTurns
 from nemutator_controller.ingest.series_tables import SeriesTables
 from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
 
@@ -40,7 +41,11 @@ class Bench:
         self.learners = Learner(), Learner()
         process = fake_process(clock=ManualClock(NOW + 1))
         self.reports = ConsumedReports(
-            MemoryReports(), self.learners, SeriesTables(most_nodes=9), process, most_nodes=2
+            MemoryReports(),
+            LearningTurns(self.learners, process.clock),
+            SeriesTables(most_nodes=9),
+            process,
+            most_nodes=2,
         )
 
 
@@ -108,12 +113,3 @@ async def test_who_goes_away_takes_nothing_from_those_who_wait() -> None:
         leaving.cancel()
     assert staying.result().seq == 1
     assert [node for node, _, _ in bench.learners[0].learned] == ["n1", "n2"]
-
-
-async def test_one_turn_has_a_bound() -> None:
-    bench = Bench()
-    paths = [f"/{number}" for number in range(MOST_POINTS)]
-    async with asyncio.TaskGroup() as group:
-        for number in range(3):
-            group.create_task(bench.reports.store(batch(1, *paths, node=f"n{number}"), now=NOW))
-    assert bench.learners[0].calls == 3

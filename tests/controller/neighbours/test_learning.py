@@ -21,8 +21,8 @@ def test_a_node_that_is_silent_for_an_hour_is_forgotten() -> None:
     learner = NeighbourLearner(fake_process(), most_nodes=2)
     one = points([container("a")], [0], [NOW + 30], {"cpu_cores": [1.0]})
     learner.learn("n1", one, NOW + 61)
-    learner.forget_ended()
+    learner.forget_ended(list(learner.windows))
     assert list(learner.windows) == ["n1"]
-    learner.windows["n1"].view(now=NOW + 7_200)
-    learner.forget_ended()
+    learner.windows["n1"].copied(now=NOW + 7_200)
+    learner.forget_ended(list(learner.windows))
     assert learner.windows == {}

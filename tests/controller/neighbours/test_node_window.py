@@ -2,12 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_controller.ingest.series_tables import SeriesTable
 from nemutator_controller.ingest.usage_points import Series, UsagePoints
 from nemutator_controller.neighbours.node_window import (
     FIGURES,
     MINUTES,
     MOST_ROWS,
+    Key,
     NodeWindow,
+    Values,
+    decoded,
     key_of,
 )
 
@@ -15,6 +19,11 @@ from tests.controller.neighbours.windows import MINUTE, NOW, container, points
 
 CPU, WAIT = FIGURES.index("cpu"), FIGURES.index("cpu_waiting")
 MEMORY_WAIT = FIGURES.index("memory_waiting")
+
+
+def viewed(window: NodeWindow, now: float) -> tuple[list[Key], Values]:
+    keys, codes = window.copied(now=now)
+    return keys, decoded(codes)
 
 
 def one_point(end: float, **columns: float) -> UsagePoints:
@@ -26,7 +35,7 @@ def test_a_minute_is_the_mean_of_what_was_reported_of_it() -> None:
     ends = [NOW + 15 * n for n in range(1, 5)]
     given_points = points(series, [0] * 4, ends, {"cpu_cores": [1.0, 2.0, 3.0, 6.0]})
     assert window.add(given_points, now=NOW + 61) == {}
-    keys, values = window.view(now=NOW + 61)
+    keys, values = viewed(window, NOW + 61)
     assert keys == [("a", "c")]
     assert values[CPU, 0, -1] == pytest.approx(3.0, rel=1e-3)
     assert np.isnan(values[CPU, 0, :-1]).all()
@@ -38,7 +47,7 @@ def test_what_comes_late_is_added_to_its_minute() -> None:
     series = [container("a")]
     window.add(points(series, [0], [NOW + 30], {"cpu_cores": [1.0]}), now=NOW + 130)
     window.add(points(series, [0], [NOW + 45], {"cpu_cores": [3.0]}), now=NOW + 130)
-    _, values = window.view(now=NOW + 130)
+    _, values = viewed(window, NOW + 130)
     assert values[CPU, 0, -2] == pytest.approx(2.0, rel=1e-3)
 
 
@@ -47,10 +56,10 @@ def test_a_clock_that_jumps_spoils_nothing() -> None:
     window.add(one_point(NOW + 30, cpu_cores=1.0), now=NOW + 61)
     assert window.add(one_point(NOW + 9_000, cpu_cores=5.0), now=NOW + 61) == {"ahead": 1}
     assert window.add(one_point(NOW - 9_000, cpu_cores=5.0), now=NOW + 61) == {"late": 1}
-    _, values = window.view(now=NOW + 61)
+    _, values = viewed(window, NOW + 61)
     assert values[CPU, 0, -1] == pytest.approx(1.0)
     # The brain's own clock goes back: nothing is lost, and what it calls now is not shown before its time.
-    _, values = window.view(now=NOW - 3_000)
+    _, values = viewed(window, NOW - 3_000)
     assert np.isfinite(values[CPU]).sum() == 1
 
 
@@ -58,32 +67,47 @@ def test_an_hour_later_nothing_is_left_and_the_row_is_free() -> None:
     window = NodeWindow()
     window.add(one_point(NOW + 30, cpu_cores=1.0), now=NOW + 61)
     later = NOW + (MINUTES + 2) * MINUTE
-    _, values = window.view(now=later)
+    _, values = viewed(window, later)
     assert np.isnan(values).all()
     window.forget_ended()
     assert len(window) == 0
     window.add(one_point(later, cpu_cores=2.0), now=later + 1)
-    assert window.keys == [("a", "c")]
+    assert viewed(window, later + 1)[0] == [("a", "c")]
+
+
+def test_what_is_known_of_a_container_stays_when_its_agent_is_started_again() -> None:
+    window, before = NodeWindow(), [container("ended"), container("a")]
+    window.add(points(before, [0, 1], [NOW + 30] * 2, {"cpu_cores": [1.0, 2.0]}), now=NOW + 61)
+    table = SeriesTable()
+    table.add([("/kubepods/podb/c", "b", "c", None)])
+    table.add([("/kubepods/poda/c", "a", "c", None)])
+    window.add(points(table, [1, 0], [NOW + 90] * 2, {"cpu_cores": [4.0, 8.0]}), now=NOW + 121)
+    keys, values = viewed(window, NOW + 121)
+    assert keys == [("b", "c"), ("a", "c")]
+    assert values[CPU, :, -1] == pytest.approx([8.0, 4.0], rel=1e-3)
+    assert values[CPU, 1, -2] == pytest.approx(2.0, rel=1e-3)
+    # The one that ended has no name any more; its row is its own until it is silent for an hour.
+    assert len(window) == 3
 
 
 def test_waits_that_its_own_limit_makes_are_taken_off() -> None:
     window = NodeWindow()
     window.add(one_point(NOW + 30, cpu_cores=1.0, cpu_waiting=80.0, throttled=0.75), now=NOW + 61)
-    _, values = window.view(now=NOW + 61)
+    _, values = viewed(window, NOW + 61)
     assert values[WAIT, 0, -1] == pytest.approx(0.2, rel=1e-2)
 
 
 def test_a_delay_of_threads_counts_as_a_part_of_the_time_in_which_they_could_run() -> None:
     window = NodeWindow()
     window.add(one_point(NOW + 30, cpu_cores=1.0, run_delay=3.0), now=NOW + 61)
-    _, values = window.view(now=NOW + 61)
+    _, values = viewed(window, NOW + 61)
     assert values[WAIT, 0, -1] == pytest.approx(0.75, rel=1e-2)
 
 
 def test_a_killed_process_is_the_worst_of_memory() -> None:
     window = NodeWindow()
     window.add(one_point(NOW + 30, cpu_cores=0.0, oom_kills=1.0), now=NOW + 61)
-    _, values = window.view(now=NOW + 61)
+    _, values = viewed(window, NOW + 61)
     assert values[MEMORY_WAIT, 0, -1] == 1.0
 
 
@@ -99,7 +123,7 @@ def test_a_group_that_holds_others_is_no_row() -> None:
         Series(path, None, None, None) for path in ("/", "/kubepods", "/kubepods/x", "/a.service")
     ] + [container("a")]
     window.add(points(series, range(5), [NOW + 30] * 5, {"cpu_cores": [1.0] * 5}), now=NOW + 61)
-    assert window.view(now=NOW + 61)[0] == [("/kubepods/x", ""), ("/a.service", ""), ("a", "c")]
+    assert viewed(window, NOW + 61)[0] == [("/kubepods/x", ""), ("/a.service", ""), ("a", "c")]
 
 
 def test_there_are_no_more_rows_than_its_bound() -> None:
@@ -113,7 +137,7 @@ def test_there_are_no_more_rows_than_its_bound() -> None:
     )
     assert window.add(many, now=NOW + 61) == {"rows": 5}
     assert len(window) == MOST_ROWS
-    keys, values = window.view(now=NOW + 61)
+    keys, values = viewed(window, NOW + 61)
     assert len(keys) == MOST_ROWS
     assert values.shape[1] == MOST_ROWS
 
@@ -140,7 +164,7 @@ def test_whatever_is_reported_its_numbers_stay_in_their_ranges(
             {"cpu_cores": [value], "cpu_waiting": [value], "run_delay": [value]},
         )
         window.add(one, now=NOW)
-    _, values = window.view(now=NOW + 60)
+    _, values = viewed(window, NOW + 60)
     known = values[~np.isnan(values)]
     assert np.isfinite(known).all()
     assert (known >= 0).all()

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_common.wire import Batch, Envelope
 from nemutator_controller.ingest.consuming import ConsumedReports
+from nemutator_controller.ingest.learning import LearningTurns
 from nemutator_controller.ingest.series_owners import SeriesOwners
 from nemutator_controller.ingest.series_tables import SeriesTables
 from nemutator_controller.ingest.usage_points import (
@@ -39,7 +40,11 @@ class Bench:
         owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
         learner = UsageLearner(self.usages, owners, process)
         self.hearing = ConsumedReports(
-            MemoryReports(), [learner], SeriesTables(most_nodes=9), process, most_nodes=10
+            MemoryReports(),
+            LearningTurns([learner], process.clock),
+            SeriesTables(most_nodes=9),
+            process,
+            most_nodes=10,
         )
 
     def points(self) -> dict[str, int]:

@@ -1,0 +1,103 @@
+"""Has what is stored learned in short turns of the event loop, so that nobody else waits long for it.
+
+What comes at one moment is learned together, because numpy takes nearly as long for one report as for fifty. Each consumer has
+a turn of the loop of its own. How many points make one too long nobody can say beforehand: those of containers that are new cost a
+multiple of those that are known. So after a long turn the next ones bring fewer, and after short ones more.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nemutator_common.clocks import Clock
+
+from nemutator_controller.ingest.ports import UsageConsumer
+from nemutator_controller.ingest.series_tables import SeriesTable
+from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
+
+FEWEST_POINTS = 1_000
+MOST_POINTS = 20_000
+"""In one turn: some 50 reports of a minute."""
+
+LONG_S = 0.025
+"""For one turn; all that others get is what is left between two of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unlearned:
+    node: str
+    points: UsagePoints
+    table: SeriesTable | None = None
+    """It is let go once they are learned."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """What is learned at once."""
+
+    reports: list[Unlearned] = field(default_factory=list)
+    points: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    failure: Exception | None = None
+    left: Iterator[UsageConsumer] | None = None
+    """Consumers whose turn is to come; None: nobody has had his, and there may be room for more."""
+    reported: Sequence[NodePoints] = ()
+    now: float = 0.0
+    longest_s: float = 0.0
+
+
+@dataclass(slots=True)
+class LearningTurns:
+    consumers: Sequence[UsageConsumer]
+    clock: Clock
+    _groups: deque[_Group] = field(default_factory=deque, init=False)
+    _room: int = field(default=FEWEST_POINTS, init=False)
+    """How many points a group may have before the next one is begun."""
+
+    async def learn(self, reports: Sequence[Unlearned]) -> None:
+        """Return when all consumers have learned *reports*, as soon as it is their turn; what one of them raises is raised here."""
+        group = self._groups[-1] if self._groups else None
+        if group is None or group.left is not None or group.points >= self._room:
+            group = _Group()
+            self._groups.append(group)
+            if len(self._groups) == 1:
+                self._schedule()
+        group.reports += reports
+        group.points += sum(len(one.points) for one in reports)
+        await group.ended.wait()
+        if group.failure is not None:
+            raise group.failure
+
+    def _schedule(self) -> None:
+        asyncio.get_running_loop().call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        group = self._groups[0]
+        if group.left is None:
+            group.left = iter(self.consumers)
+            group.now = self.clock.now()
+            group.reported = [NodePoints(one.node, one.points) for one in group.reports]
+        begun = self.clock.monotonic()
+        try:
+            consumer = next(group.left, None)
+            if consumer is not None:
+                consumer.learn_all(group.reported, group.now)
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+            group.failure = error
+            consumer = None
+        group.longest_s = max(group.longest_s, self.clock.monotonic() - begun)
+        if consumer is None:
+            self._end(self._groups.popleft())
+        if self._groups:
+            self._schedule()
+
+    def _end(self, group: _Group) -> None:
+        for one in group.reports:
+            if one.table is not None:
+                one.table.close()
+        if group.longest_s > LONG_S:
+            self._room = max(self._room // 2, FEWEST_POINTS)
+        elif group.longest_s < LONG_S / 4:
+            self._room = min(self._room * 2, MOST_POINTS)
+        group.ended.set()

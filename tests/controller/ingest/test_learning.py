@@ -1,0 +1,112 @@
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from nemutator_controller.ingest.learning import (
+    FEWEST_POINTS,
+    LONG_S,
+    MOST_POINTS,
+    LearningTurns,
+    Unlearned,
+)
+from nemutator_controller.ingest.usage_points import NamedSeries, NodePoints, points_of
+
+from tests.controller.ingest.test_usage_points import envelope, summary
+from tests.fakes.clocks import ManualClock
+
+
+class TickingClock(ManualClock):
+    """Whoever works on it says how long that took."""
+
+    elapsed = 0.0
+
+    def monotonic(self) -> float:
+        return self.elapsed
+
+
+@dataclass
+class Learner:
+    """A `UsageConsumer` that takes *seconds* for each point."""
+
+    clock: TickingClock
+    seconds: float = 0.0
+    groups: list[list[str]] = field(default_factory=list)
+    also: Callable[[], None] = lambda: None
+
+    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
+        self.also()
+        self.groups.append([one.node for one in reported])
+        self.clock.elapsed += self.seconds * sum(len(one.points) for one in reported)
+
+
+def unlearned(node: str, points: int) -> Unlearned:
+    summaries = [summary(f"/{number}") for number in range(points)]
+    return Unlearned(node, points_of(NamedSeries(), [envelope(1, *summaries)]))
+
+
+REPORT = unlearned("n", FEWEST_POINTS // 2)
+
+
+async def learned(turns: LearningTurns, reports: int) -> None:
+    """*reports* that come at one moment."""
+    async with asyncio.TaskGroup() as group:
+        for _ in range(reports):
+            group.create_task(turns.learn([REPORT]))
+
+
+async def test_each_consumer_has_a_turn_of_its_own_and_others_are_served_between_them() -> None:
+    clock, seen = TickingClock(), list[str]()
+    learners = [
+        Learner(clock, also=lambda name=name: seen.append(name))  # type: ignore[misc]
+        for name in ("first", "second")
+    ]
+    turns = LearningTurns(learners, clock)
+
+    async def somebody_else() -> None:
+        while len(seen) < 3:
+            await asyncio.sleep(0)
+            if seen[-1:] == ["first"]:
+                seen.append("somebody else")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(turns.learn([REPORT]))
+        group.create_task(somebody_else())
+    assert seen == ["first", "somebody else", "second"]
+
+
+async def test_long_turns_are_followed_by_smaller_groups_and_short_ones_by_larger() -> None:
+    clock = TickingClock()
+    learner = Learner(clock)
+    turns = LearningTurns([learner], clock)
+
+    def largest() -> int:
+        found = max(map(len, learner.groups))
+        learner.groups.clear()
+        return found
+
+    await learned(turns, 4)
+    assert largest() * len(REPORT.points) == FEWEST_POINTS
+    for _ in range(8):
+        await learned(turns, 80)
+    assert largest() * len(REPORT.points) == MOST_POINTS
+    learner.seconds = 2 * LONG_S / FEWEST_POINTS
+    for _ in range(8):
+        await learned(turns, 10)
+    learner.groups.clear()
+    await learned(turns, 10)
+    assert largest() * len(REPORT.points) == FEWEST_POINTS
+
+
+async def test_what_comes_while_a_group_is_learned_is_of_the_next_one() -> None:
+    clock = TickingClock()
+    learner = Learner(clock)
+    turns = LearningTurns([learner, Learner(clock)], clock)
+    async with asyncio.TaskGroup() as group:
+
+        def more() -> None:
+            learner.also = lambda: None
+            group.create_task(turns.learn([unlearned("late", 1)]))
+
+        learner.also = more
+        await turns.learn([unlearned("early", 1)])
+    assert learner.groups == [["early"], ["late"]]
