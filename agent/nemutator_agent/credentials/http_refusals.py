@@ -48,7 +48,11 @@ UNHANDLED: Mapping[int, Mapping[str, str]] = {
     404: {"step": "path", "error": "there is nothing at this path", "remedy": _ASK},
     405: {"step": "method", "error": "only GET is answered here", "remedy": _ASK},
     408: {"step": "request", "remedy": "send the whole request at once"},
-    413: {"step": "request", "error": "a body is not taken here", "remedy": _ASK},
+    413: {
+        "step": "request",
+        "error": "a body of this size is not taken here",
+        "remedy": f"{_ASK}; as a client of Vault send 64 KiB at most",
+    },
     429: {
         "step": "connections",
         "error": "this caller has too many connections, or everybody together",

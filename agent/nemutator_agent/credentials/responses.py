@@ -86,13 +86,18 @@ def shown(answer: SecretResponse, *, raw: bool) -> ShownSecret:
         marks = {} if answer.version is None else {"X-Nemutator-Version": str(answer.version)}
         if answer.stale:
             marks["X-Nemutator-Stale"] = "true"
-        return ShownSecret(value.encode(), TEXT, marks)
+        return ShownSecret(as_bytes(value), TEXT, marks)
     document: dict[str, object] = {"name": answer.name}
     document |= {"data": _as_it_is(value)} if answer.is_whole else {"value": value}
     document["version"] = answer.version
     if answer.stale:
         document["stale"] = True
     return ShownSecret(as_json(document), JSON, {})
+
+
+def as_bytes(value: str) -> bytes:
+    """As files have it: JSON may hold half of a surrogate pair, for which UTF-8 has no bytes."""
+    return value.encode("utf-8", "surrogatepass")
 
 
 def as_json(document: Mapping[str, object]) -> bytes:
@@ -115,7 +120,7 @@ def zero_separated(variables: Mapping[str, Secret]) -> bytes:
     """NAME=value, each with a zero byte behind it: what execve() takes, and C reads without a parser."""
     written = bytearray()
     for name, value in variables.items():
-        one = f"{name}={value.reveal()}".encode()
+        one = as_bytes(f"{name}={value.reveal()}")
         if b"\0" in one:
             raise no_variable(name, "holds a zero byte, which ends a variable")
         if len(one) >= LONGEST_STRING:

@@ -23,6 +23,7 @@ DECLARED = {
     "secret.others": "secret/other",
     "secret.large": "secret/large#value",
     "secret.middle": "secret/middle#value",
+    "secret.half": "secret/app/half#value",
     "secret.file": '{"format":"json","a":"secret/app/db#user"}',
 }
 MIDDLE_BYTES = LARGE_BYTES - 1024
@@ -147,6 +148,21 @@ async def test_who_asks_is_looked_at_for_each_request(node: Node, whereabouts: W
         assert b"hunter2" not in refused
         denied = [one for one in node.setup.grants.all if one.result == "denied"]
         assert [one.reason for one in denied] == ["other pod"]
+
+
+async def test_half_a_character_is_given_as_it_is_in_files(node: Node) -> None:
+    node.setup.vault.state.write("secret/app/half", {"value": "\ud83d"})
+    node.setup.allow("secret/app/half")
+    declared = {**DECLARED, "env.HALF": "secret/app/half#value"}
+    async with node.running():
+        socket = await node.publish("v1", declared=declared)
+        paths = ("/v1/secret/half?raw=1", "/v1/secret/half", "/v1/env", "/v1/env?format=nul")
+        for headers in (PARSED, PLAIN):
+            raw, half, variables, words = await asked(socket, *((path, headers) for path in paths))
+            assert raw[0] == b"\xed\xa0\xbd"
+            assert json.loads(half[0])["value"] == "\ud83d"
+            assert json.loads(variables[0]) == {"HALF": "\ud83d"}
+            assert words[0] == b"HALF=\xed\xa0\xbd\0"
 
 
 async def test_a_large_document_waits_for_its_turn_as_ever(node: Node) -> None:

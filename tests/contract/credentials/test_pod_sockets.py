@@ -94,6 +94,12 @@ async def test_every_no_has_its_status_its_step_and_a_remedy(node: Node) -> None
             "request",
             "curl",
         ),
+        (
+            b"PUT /v1/secret/data/x HTTP/1.1\r\nHost: x\r\nX-Vault-Request: 1\r\nContent-Length: 70000\r\n\r\n",
+            413,
+            "request",
+            "64 KiB",
+        ),
         (b"GET /v1/env\x00 nonsense\r\n\r\n", 400, "request", "curl"),
     ],
 )

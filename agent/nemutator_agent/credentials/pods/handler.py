@@ -42,6 +42,7 @@ from nemutator_agent.credentials.responses import (
     SecretAtHand,
     SecretResponse,
     ShownSecret,
+    as_bytes,
     picked,
 )
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
@@ -250,7 +251,7 @@ class PodHandler:
             asked = _Asked("env", variable, reference)
             reading = await self._read(asked)
             value = self._picked(asked, reading).value
-            room -= len(value.reveal().encode())
+            room -= len(as_bytes(value.reveal()))
             if room < 0:
                 raise self._refused.counted(too_large(variable, LARGEST_ENVIRONMENT))
             self._granted(asked, reading)
