@@ -14,8 +14,9 @@ from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
+from nemutator_agent.profiler.making import Bounds, ProfileMaking
 from nemutator_agent.profiler.off_cpu_sampling import OffCpuSampler
-from nemutator_agent.profiler.sessions import Bounds, ProfileSessions
+from nemutator_agent.profiler.sessions import ProfileSessions
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.profiler.turn_taking import SamplingTurns
@@ -42,8 +43,7 @@ def profiling(
     symbols = WorkerSymboliser(files, worker, process)
     heaps = HeapReader(files, ProcMem(), heap, symbols, process)
     turns = SamplingTurns(KernelSampler(engine=settings.sampling_engine))
-    sessions = ProfileSessions(
-        ProfilesOverHttp(brain=brain, node=node),
+    making = ProfileMaking(
         MachineTargets(KnownGroups()),
         turns,
         OffCpuSampler(engine=settings.sampling_engine),
@@ -54,6 +54,8 @@ def profiling(
         node=node,
         bounds=Bounds(seconds=settings.profile_seconds, hz=settings.profile_hz),
     )
+    link = ProfilesOverHttp(brain=brain, node=node)
+    sessions = ProfileSessions(link, making, process, node=node)
     process.supervisor.add("report profiles", sessions.report)
     process.supervisor.add("make profiles", sessions.work)
     process.supervisor.add("ask for profiles", sessions.poll)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from nemutator_agent.profiler.heap.sites import HeapReading
+from nemutator_agent.profiler.making import NO_TEXT, Bounds, ProfileMaking
 from nemutator_agent.profiler.raw import RawRow, SeenProgram
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.sessions import MOST_WAITING, NO_TEXT, Bounds, ProfileSessions
+from nemutator_agent.profiler.sessions import MOST_WAITING, ProfileSessions
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common import names
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
@@ -55,18 +56,19 @@ class Agent:
     def __post_init__(self) -> None:
         resolved = ResolvedTarget(TargetSelection("process", 7), (7, 8), self.account.cpu_seconds)
         self.targets = MemoryTargets({TARGET: resolved})
-        self.sessions = ProfileSessions(
-            self.link,
+        process = fake_process(clock=self.clock, meter=self.meter, roll=0.0)
+        making = ProfileMaking(
             self.targets,
             self.sampler,
             self.off_cpu,
             self.code,
             self.symboliser,
             self.heaps,
+            process,
             node="n1",
             bounds=Bounds(seconds=60, hz=199, code_s=0.05),
-            process=fake_process(clock=self.clock, meter=self.meter, roll=0.0),
         )
+        self.sessions = ProfileSessions(self.link, making, process, node="n1")
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -117,7 +119,7 @@ async def test_a_profile_is_announced_made_and_told() -> None:
 async def test_threads_are_told_apart_and_called_by_their_names_when_asked_for() -> None:
     agent = Agent()
     agent.sampler = MemorySampler({7: [replace(ROWS[0], thread=9), ROWS[1]]})
-    agent.sessions.sampler = agent.sampler
+    agent.sessions.making.sampler = agent.sampler
     await agent.outcome(replace(REQUEST, threads=True), after_s=10)
     ((selection, _, _),) = agent.sampler.started
     assert selection == TargetSelection("process", 7, threads=True)

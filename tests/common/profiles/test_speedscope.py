@@ -17,8 +17,24 @@ def test_stacks_begin_with_the_outermost_and_weigh_time() -> None:
     assert document["shared"]["frames"][0] == {
         "name": "main.main",
         "file": "main.go",
-        "line": 10,
+        "line": 8,
     }
+
+
+def test_a_function_is_one_however_many_of_its_lines_were_seen() -> None:
+    """As the viewer would else show it once for each line."""
+    frames = tuple(
+        Frame("main.work", "main.go", line, 8, "go", inlined=line == 11) for line in (9, 10, 11)
+    )
+    other = Frame("main.work", "other.go", 9, 8, "go")
+    stacks = (((0,), 1), ((1,), 2), ((3,), 4), ((2, 0), 8))
+    document = json.loads(
+        speedscope.render(Weighed(frames=(*frames, other), stacks=stacks), title="")
+    )
+    [shown] = document["profiles"]
+    assert shown["samples"] == [[0], [1], [0, 0]]
+    assert shown["weights"] == [3, 4, 8]
+    assert [one["file"] for one in document["shared"]["frames"]] == ["main.go", "other.go"]
 
 
 @given(profiles())

@@ -74,6 +74,11 @@ def go_kinds(*, cgo: bool = False) -> Path:
     return _cache().folder(recipe("go-kinds")) / ("go-kinds-cgo" if cgo else "go-kinds")
 
 
+def speedscope() -> Path:
+    """A folder with the pages of speedscope."""
+    return _cache().folder(recipe("speedscope")) / "package" / "dist" / "release"
+
+
 def helm() -> Path:
     """Helm's own program."""
     return _cache().folder(recipe("helm")) / "helm"
@@ -186,6 +191,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
         guest_requirements(), _with_codename("guest-packages")
     ),
     "runtime": _runtime,
+    "speedscope": recipes.speedscope,
     "guest-arm64": lambda: recipes.foreign_guest("arm64", _with_codename("guest-arm64")),
     "guest-packages-arm64": lambda: recipes.foreign_guest_packages(
         guest_requirements(), "arm64", _with_codename("guest-packages-arm64")
@@ -202,7 +208,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
 # What `make drill` alone asks for.
 FOR_DRILLS = frozenset(
     {
-        *("seccomp", "runtime", "kernel-6.12-amd64", "kernel-5.10-amd64"),
+        *("seccomp", "runtime", "speedscope", "kernel-6.12-amd64", "kernel-5.10-amd64"),
         *("machine-arm64", "kernel-6.1-arm64", "guest-arm64", "guest-packages-arm64"),
     }
 )

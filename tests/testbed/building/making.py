@@ -12,6 +12,7 @@ from tests.testbed.building import (
     guest,
     guest_kernels,
     guest_packages,
+    npm_packages,
     runtime,
     wheels,
 )
@@ -29,6 +30,7 @@ MAKERS: dict[str, Maker] = {
     **{one.part: functools.partial(guest_kernels.build, one) for one in GUEST_KERNELS},
     "guest-packages": guest_packages.build,
     "runtime": runtime.build,
+    "speedscope": npm_packages.build,
     "guest-arm64": functools.partial(foreign_guest.build, "arm64"),
     "guest-packages-arm64": functools.partial(guest_packages.build, architecture="arm64"),
     "go-kinds": go_programs.build_kinds,

