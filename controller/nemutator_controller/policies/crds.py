@@ -1,7 +1,7 @@
 """The CustomResourceDefinitions of our policies, made from their typed models.
 
-The structure comes from the types, what they cannot express from `schema_rules.py`; `model.py` checks the
-rest.
+The structure comes from the types, what they cannot express from `schema_meanings.py`, `schema_bounds.py` and
+`schema_rules.py`; `model.py` checks the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,9 @@ import msgspec
 
 from nemutator_controller.mutations.texts import LONGEST_ANNOTATION
 from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION, Spec
-from nemutator_controller.policies.schema_rules import (
-    BOUNDS,
-    DEFAULTS,
-    LABEL_VALUE,
-    MEANINGS,
-    RULES,
-    Schema,
-)
+from nemutator_controller.policies.schema_bounds import BOUNDS, DEFAULTS, LABEL_VALUE, Schema
+from nemutator_controller.policies.schema_meanings import MEANINGS
+from nemutator_controller.policies.schema_rules import RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

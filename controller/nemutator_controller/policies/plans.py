@@ -64,11 +64,10 @@ FORGOTTEN = (
 
 def _chosen(policies: Iterable[Policy], pod: CandidatePod) -> list[Policy]:
     chosen: list[Policy] = []
-    of_workload = replace(pod, names=pod.workload[1:])
     has_alone = False
     for policy in policies:
         if policy.alone:
-            if not has_alone and matches(policy, of_workload):
+            if not has_alone and matches(policy, replace(pod, names=pod.workload[1:])):
                 has_alone = True
                 chosen.append(policy)
         elif matches(policy, pod):

@@ -7,7 +7,7 @@ from nemutator_controller.policies.crds import (
     definition_of,
     schema_of,
 )
-from nemutator_controller.policies.schema_rules import Schema
+from nemutator_controller.policies.schema_bounds import Schema
 from nemutator_controller.policies.season_policies import SEASON_KIND, SEASON_PLURAL, SeasonSpec
 
 _WHEN = ("When", "TimeWindow", "SeasonOf")

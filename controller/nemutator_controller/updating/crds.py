@@ -9,7 +9,7 @@ from nemutator_controller.policies.crds import (
     definition_of,
     schema_of,
 )
-from nemutator_controller.policies.schema_rules import Schema
+from nemutator_controller.policies.schema_bounds import Schema
 from nemutator_controller.updating.model import KIND, PLURAL, SizingSpec
 from nemutator_controller.updating.records import RESOURCES
 from nemutator_controller.updating.status_advice import (

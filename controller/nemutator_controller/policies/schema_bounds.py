@@ -1,0 +1,99 @@
+"""What the schema of MutationPolicy bounds beside its types, and fills in; by `Struct.field` of the model.
+
+The API server evaluates a pattern for nothing: what one can say is no rule in CEL (`schema_rules.py`). Its regular
+expressions know no lookahead.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nemutator_controller.kube import quantities
+from nemutator_controller.mutations.chosen_names import NAME
+from nemutator_controller.mutations.env import REFERENCE, VARIABLE
+from nemutator_controller.mutations.image_references import PREFIX, TAG
+from nemutator_controller.mutations.known_tokens import KEY
+from nemutator_controller.mutations.resources import QUANTITY
+from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
+from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
+from nemutator_controller.policies.field_conditions import FIELD
+from nemutator_controller.policies.time_windows import TIME
+
+Schema = dict[str, Any]
+
+_QUANTITY: Schema = {"pattern": QUANTITY.pattern, "maxLength": quantities.LONGEST}
+LABEL_VALUE: Schema = {
+    "type": "string",
+    "pattern": r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
+    "maxLength": 63,
+}
+
+_LABEL_KEY: Schema = {
+    "pattern": (
+        r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+        r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"
+    ),
+    "maxLength": LONGEST_KEY,
+}
+_VARIABLE: Schema = {"pattern": VARIABLE.pattern, "maxLength": 128}
+_TAINT_KEY: Schema = _LABEL_KEY | {"pattern": f"^$|{_LABEL_KEY['pattern']}"}
+_NAME: Schema = {"pattern": NAME.pattern}
+_OBJECT_NAME: Schema = {"type": "string", "pattern": NAME.pattern, "maxLength": 253}
+
+_AMOUNTS: Schema = {
+    "properties": {
+        name: {"type": "string"} | _QUANTITY for name in ("cpu", "memory", "ephemeral-storage")
+    }
+}
+
+BOUNDS: Mapping[str, Schema] = {
+    "LabelSelector.matchLabels": {"additionalProperties": LABEL_VALUE},
+    "FieldCondition.field": {"pattern": FIELD.pattern},
+    "FieldCondition.amount": _QUANTITY,
+    "PolicyToken.key": {"pattern": KEY.pattern},
+    "Expression.key": _LABEL_KEY,
+    "Expression.values": {"items": LABEL_VALUE},
+    "Amount.value": _QUANTITY,
+    "Amount.min": _QUANTITY,
+    "Amount.max": _QUANTITY,
+    "Texts.set": {"maxProperties": MOST},
+    "Texts.add": {"maxProperties": MOST},
+    "Texts.remove": {"items": {"type": "string"} | _LABEL_KEY},
+    "PullSecrets.add": {"items": _OBJECT_NAME},
+    "PullSecrets.remove": {"items": _OBJECT_NAME},
+    "SpreadConstraint.topologyKey": _LABEL_KEY,
+    "SpreadConstraint.matchLabelKeys": {"items": {"type": "string"} | _LABEL_KEY},
+    "PodTerm.topologyKey": _LABEL_KEY,
+    "PreferredPods.topologyKey": _LABEL_KEY,
+    "SecurityDefaults.pod": {"minProperties": 1},
+    "SecurityDefaults.container": {"minProperties": 1},
+    "EnvRules.remove": {"items": {"type": "string", "minLength": 1} | _VARIABLE},
+    "Variable.name": _VARIABLE,
+    "Variable.secret": {"pattern": REFERENCE.pattern},
+    "TagRule.set": {"pattern": TAG.pattern},
+    "Move.from": {"pattern": PREFIX.pattern},
+    "Move.to": {"pattern": PREFIX.pattern},
+    "ChosenName.set": _NAME,
+    "ChosenName.add": _NAME,
+    "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
+    "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
+    "EmptyDirs.sizeLimit": _QUANTITY,
+    "Sidecar.name": {"pattern": LABEL},
+    "Sidecar.requests": _AMOUNTS,
+    "Sidecar.limits": _AMOUNTS,
+    "SidecarVariable.name": _VARIABLE,
+    "SidecarMount.name": {"pattern": LABEL},
+    "SidecarMount.mountPath": {"pattern": MOUNT_PATH},
+    "MountedVolume.name": {"pattern": LABEL},
+    "MountedVolume.configMap": _NAME,
+    "MountedVolume.secret": _NAME,
+    "MountedVolume.mountPath": {"pattern": MOUNT_PATH},
+    "VariableSource.configMap": _NAME,
+    "VariableSource.secret": _NAME,
+    "TimeWindow.from": {"pattern": TIME},
+    "TimeWindow.to": {"pattern": TIME},
+    "Toleration.key": _TAINT_KEY,
+    "Toleration.value": LABEL_VALUE,
+}
+
+DEFAULTS: Mapping[str, str] = {"Spec.applyTo": "pod", "Spec.mode": "Preview"}
+"""What the API server writes where nothing is given, so that people see it."""
