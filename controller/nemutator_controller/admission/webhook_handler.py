@@ -30,8 +30,13 @@ from nemutator_controller.admission.outcomes import (
     Rules,
     called,
 )
+from nemutator_controller.admission.pod_changes import (
+    PodChange,
+    change_again,
+    change_of,
+    record_of,
+)
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
-from nemutator_controller.admission.proven_patches import patch_of
 from nemutator_controller.admission.recent_stamps import (
     Origin,
     RecentStamps,
@@ -41,7 +46,6 @@ from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.relevance import is_relevant
 from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import (
-    MOST_WARNINGS,
     UNCHANGED,
     AdmissionRequest,
     AdmissionResponse,
@@ -51,17 +55,12 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.admission.template_handler import TemplateHandler
-from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
-from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import (
-    Stamp,
-    in_full,
-    merged,
-    stamp_of,
     stamping,
     written,
 )
@@ -71,21 +70,6 @@ from nemutator_controller.policies.snapshot import Policies
 log = logging.getLogger(__name__)
 
 _PLACEHOLDER = PREFIX.encode()
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What is done to a pod, before it is recorded."""
-
-    decision: str
-    planned: MutationPlan
-    edits: tuple[Edit, ...]
-    """With those that were made before another webhook changed the pod."""
-    stamp: Stamp | None
-    operations: list[Operation]
-    durable: bool
-    is_again: bool = False
-    """Whether the plan was known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +90,7 @@ class _Saved:
 
     pod: Any
     origin: Origin
-    change: _Change
+    change: PodChange
     known: KnownPlan | None
     """By which further pods get the same."""
     circumstances: Circumstances
@@ -240,7 +224,7 @@ class WebhookHandler:
         key = None if lost is not None else self.plans.key_of(pod, situation, policies)
         known = self.plans.find(key)
         if known is not None:
-            change = self._again(known)
+            change = change_again(known, self.fresh(), strict=self.rules.strict)
         else:
             planned = self._plan(
                 pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
@@ -253,12 +237,14 @@ class WebhookHandler:
             if not planned.edits and not planned.previewed and lost is None:
                 unchanged = AdmissionResponse(warnings=planned.warnings)
                 return _Decided("unchanged", unchanged, subject, planned, unknown)
-            change = self._change(pod, subject, planned, lost)
+            decision = self.fresh() if planned.edits or lost is None else lost.id
+            change = change_of(pod, planned, decision, lost, strict=self.rules.strict)
             if at_once and change.durable:
                 raise _LaterError
             if change.stamp is not None and not lookups.any:
                 known = self.plans.keep(key, planned, change.stamp, change.operations)
-        record = None if request.dry_run else self._record(request, subject, change)
+        now_s = self.process.clock.now()
+        record = None if request.dry_run else record_of(request, subject, change, at=now_s)
         saved = _Saved(pod, origin, change, known, circumstances, record)
         result: Result = "patched" if change.operations else "preview"
         response = AdmissionResponse(
@@ -346,49 +332,6 @@ class WebhookHandler:
             raise FailedError("too_large", str(error)) from error
         except RecursionError as error:
             raise FailedError("bad_object", "it is nested too deeply") from error
-
-    def _change(
-        self, pod: Any, subject: Subject, planned: MutationPlan, lost: Stamp | None
-    ) -> _Change:
-        decision = self.fresh() if planned.edits or lost is None else lost.id
-        operations: list[Operation] = []
-        edits = planned.edits
-        durable = self.rules.strict
-        stamp = lost
-        if planned.edits:
-            stamp = merged(lost or stamp_of(pod, subject.kind), decision, planned.edits, new=True)
-            # The server asks again about a pod that another webhook has changed. The pod carries the
-            # id of this decision, so taking this one back has to take back all that was done.
-            edits = stamp.edits or planned.edits
-        if stamp is not None:
-            full = in_full(stamp)
-            durable = durable or full is None
-            operations = patch_of(
-                pod, subject.kind, planned.edits, full or written(stamp), planned.writing
-            )
-        return _Change(decision, planned, edits, stamp, operations, durable)
-
-    def _again(self, known: KnownPlan) -> _Change:
-        """The change of a further pod like one that was planned for."""
-        decision, edits = self.fresh(), known.planned.edits
-        stamp = Stamp(decision, edits)
-        operations = known.operations_for(written(stamp))
-        return _Change(
-            decision, known.planned, edits, stamp, operations, self.rules.strict, is_again=True
-        )
-
-    def _record(self, request: AdmissionRequest, subject: Subject, change: _Change) -> Decision:
-        return Decision(
-            id=change.decision,
-            at=self.process.clock.now(),
-            request_uid=request.uid,
-            operation=request.operation,
-            mode="apply",
-            subject=subject,
-            edits=change.edits,
-            warnings=change.planned.warnings[:MOST_WARNINGS],
-            caller=request.caller,
-        )
 
     def _excused(
         self, request: AdmissionRequest, error: Exception

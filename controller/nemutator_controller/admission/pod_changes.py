@@ -1,0 +1,72 @@
+"""What is done to a pod by its plan: the patch with its stamp, and the record of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nemutator_controller.admission.known_plans import KnownPlan
+from nemutator_controller.admission.proven_patches import patch_of
+from nemutator_controller.admission.reviews import MOST_WARNINGS, AdmissionRequest
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.operations import Operation
+from nemutator_controller.mutations.stamps import Stamp, in_full, merged, stamp_of, written
+from nemutator_controller.policies.plans import MutationPlan
+
+POD = "Pod"
+
+
+@dataclass(frozen=True, slots=True)
+class PodChange:
+    """Before it is recorded."""
+
+    decision: str
+    planned: MutationPlan
+    edits: tuple[Edit, ...]
+    """With those that were made before another webhook changed the pod."""
+    stamp: Stamp | None
+    operations: list[Operation]
+    durable: bool
+    is_again: bool = False
+    """Whether the plan was known."""
+
+
+def change_of(
+    pod: Any, planned: MutationPlan, decision: str, lost: Stamp | None, *, strict: bool
+) -> PodChange:
+    """What is *planned* for *pod*, which may have *lost* its stamp to another webhook. Raises `FailedError`."""
+    operations: list[Operation] = []
+    edits, stamp, durable = planned.edits, lost, strict
+    if planned.edits:
+        stamp = merged(lost or stamp_of(pod, POD), decision, planned.edits, new=True)
+        # The server asks again about a pod that another webhook has changed. The pod carries the
+        # id of this decision, so taking this one back has to take back all that was done.
+        edits = stamp.edits or planned.edits
+    if stamp is not None:
+        full = in_full(stamp)
+        # Without room for its edits, the pod alone does not say what was done to it.
+        durable = durable or full is None
+        operations = patch_of(pod, POD, planned.edits, full or written(stamp), planned.writing)
+    return PodChange(decision, planned, edits, stamp, operations, durable)
+
+
+def change_again(known: KnownPlan, decision: str, *, strict: bool) -> PodChange:
+    """The change of a further pod like one that was planned for."""
+    edits = known.planned.edits
+    stamp = Stamp(decision, edits)
+    operations = known.operations_for(written(stamp))
+    return PodChange(decision, known.planned, edits, stamp, operations, strict, is_again=True)
+
+
+def record_of(
+    request: AdmissionRequest, subject: Subject, change: PodChange, *, at: float
+) -> Decision:
+    return Decision(
+        id=change.decision,
+        at=at,
+        request_uid=request.uid,
+        operation=request.operation,
+        mode="apply",
+        subject=subject,
+        edits=change.edits,
+        warnings=change.planned.warnings[:MOST_WARNINGS],
+        caller=request.caller,
+    )
