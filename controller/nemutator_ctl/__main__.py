@@ -98,6 +98,8 @@ WATCHED = frozenset(
 )
 """Lists of what changes by itself."""
 WATCH = frozenset({"-w", "--watch"})
+KUBECTL_VERBS = frozenset({"describe", "get"})
+"""What hands that know kubectl type first."""
 
 COMPLETE = "__complete"
 """Asked by the scripts of `nemutator completion`."""
@@ -200,6 +202,12 @@ def _help() -> str:
 def _unknown(word: str) -> OperatorError:
     import difflib
 
+    if word in KUBECTL_VERBS:
+        return OperatorError(
+            f"there is no command {word!r} here",
+            remedy="what is to be seen is the command itself: `nemutator nodes`, `nemutator mutations`",
+            code=ExitCode.USAGE,
+        )
     near = difflib.get_close_matches(word, COMMANDS, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     kind = "option" if word.startswith("-") else "command"

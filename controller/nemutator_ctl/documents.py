@@ -31,7 +31,8 @@ def add_output(parser: argparse.ArgumentParser, *, wide: bool = False, name: boo
         "-o",
         "--output",
         metavar="|".join(known),
-        choices=known,
+        # As with kubectl, where a table has nothing more to show `wide` is the same.
+        choices=[*known, *([] if wide else [Output.WIDE.value])],
         default=Output.TABLE.value,
         help="table for people (the default)"
         + (", wide with more columns" if wide else "")

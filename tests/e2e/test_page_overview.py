@@ -82,7 +82,7 @@ def test_what_is_wrong_leads_to_where_it_is(page: Page, brain: FakeBrain) -> Non
         "Node worker-2 is not ready": "#topology/worker-2",
         "shop/api: 2 containers ended for memory": "#history/shop/Deployment/api",
         "The SizingPolicy tight is not followed: no bounds": "#mutations",
-        "A change of shop/api-0 could not be taken back": "#mutations",
+        "A change of shop/api-0 could not be taken back": "#mutations/id%3Am2",
         "2 pods run without what a policy asks for": "#missed-pods",
         "shop/api leaks: heap, 4.9 MB/min, provisional": "#ageing",
         "Node worker-3: work waits for memory, 61 % of the time": "#topology/worker-3",
@@ -149,7 +149,7 @@ def test_what_somebody_may_not_read_is_named_and_the_rest_is_shown(
     brain.refused = {"/api/v1/leases", "/api/v1/grants", "/api/v1/sizing"}
     page.goto(OVERVIEW)
     expect(page.locator("#overview-unread")).to_have_text(
-        "You may not see leases, the audit, SizingPolicies."
+        "Not shown, because you may not see it or there is no cluster: leases, the audit, SizingPolicies."
     )
     expect(page.get_by_text("Node worker-2 is not ready")).to_be_visible()
 

@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress
+from nemutator_common.secret import Secret
 
 from nemutator_controller.access.bearers import bearer
 from nemutator_controller.access.browsers import distrust, hosts_of, is_foreign
@@ -26,6 +27,9 @@ CALLER = web.RequestKey("caller", Caller)
 
 PERSON = web.RequestKey("person", User)
 """The gate of a cluster's console stores who asks under it."""
+
+_TOKEN = web.RequestKey("token", Secret)
+"""And what proved that, for what is asked of the API server as that person."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -200,7 +204,8 @@ class PeopleRule:
         sent = bearer(request.headers.get("Authorization"))
         token = sent or self.people.token_of(request.cookies.get(CLUSTER_COOKIE, ""))
         user = None if token is None else await self.people.user(token, source=source_of(request))
-        if user is not None:
+        if user is not None and token is not None:
+            request[_TOKEN] = token
             return user
         if sent is None:
             what = "nobody is signed in"
@@ -225,6 +230,11 @@ class PeopleRule:
             remedy = "ask an administrator of the cluster to grant it by RBAC"
             raise AccessRefusedError(403, "forbidden", what, remedy)
         request[PERSON] = who
+
+
+def person_token(request: web.Request) -> Secret | None:
+    """The token of the person who asks in a cluster; None for a process, and off clusters."""
+    return request.get(_TOKEN)
 
 
 def source_of(request: web.Request) -> str:

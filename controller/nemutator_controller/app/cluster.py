@@ -82,6 +82,7 @@ class Cluster:
         process: Process,
     ) -> None:
         clock = process.clock
+        self.transport = transport
         self.reviewer = Reviewer(transport)
         self.reader = Reader(transport)
         self.writer = Writer(transport, WriteBudget(clock), clock)

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from nemutator_common import names
+from nemutator_common.secret import Secret
 
 from nemutator_controller.kube.resources import Resource
 
@@ -36,6 +37,8 @@ class Call:
     """It is never shown: a TokenReview contains somebody's token."""
     content_type: str = JSON
     accept: str = JSON
+    token: Secret | None = None
+    """Somebody else's, to be asked as; None: our own."""
     compressed: bool = False
     """Ask for gzip: it pays for lists, while for a watch it costs more CPU than it saves."""
 

@@ -128,8 +128,9 @@ class HttpTransport:
         }
         if call.body:
             headers["Content-Type"] = call.content_type
-        if access.token is not None:
-            headers["Authorization"] = f"Bearer {access.token.reveal()}"
+        token = call.token or access.token
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token.reveal()}"
         return await self._session.request(
             call.method,
             URL(access.server + call.path, encoded=True).with_query(call.query),

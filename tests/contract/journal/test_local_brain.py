@@ -370,3 +370,33 @@ async def test_a_policy_and_an_object_can_be_deleted(standing: Standing) -> None
     assert (await standing.ask("DELETE", "/api/v1/objects?kind=../x&name=y"))[0] == 409
     assert (await standing.ask("GET", "/api/v1/objects"))[1]["items"] == []
     assert (await standing.apply(deployment()))["edits"] == []
+
+
+async def test_a_policy_is_tried_on_what_was_applied_and_saved_as_it_was_read(
+    standing: Standing,
+) -> None:
+    await standing.apply(policy())
+    await standing.apply(deployment())
+    path = "/api/v1/policies"
+    status, listed = await standing.ask("GET", path)
+    [item] = listed["items"]
+    assert (status, item["name"], item["mode"], item["fault"]) == (200, "defaults", "Apply", "")
+    document = item["document"]
+    document["spec"]["mutations"][0]["labels"]["set"]["team"] = "green"
+    edited = {"document": document, "version": item["version"]}
+    before = standing.file.read_bytes()
+    status, tried = await standing.ask("POST", f"{path}/preview", edited)
+    assert (status, tried["objects"], tried["changed"]) == (200, 1, 1)
+    [edit] = tried["items"][0]["edits"]
+    assert (edit["path"], edit["before"], edit["after"]) == (TEAM, ["blue"], ["green"])
+    assert standing.file.read_bytes() == before
+
+    status, saved = await standing.ask("POST", path, edited)
+    assert (status, saved["outcome"]) == (200, "changed")
+    status, refused = await standing.ask("POST", path, edited)
+    assert (status, "another one by now" in refused["error"]) == (409, True)
+    faulty = {"document": {**document, "spec": {"mode": "Never"}}}
+    status, refused = await standing.ask("POST", f"{path}/preview", faulty)
+    assert (status, "mode" in refused["error"]) == (409, True)
+    applied = await standing.apply(deployment("other"))
+    assert [each["after"] for each in applied["edits"] if each["path"] == TEAM] == [["green"]]

@@ -3,13 +3,16 @@
 import * as brain from "./brain.js";
 import { attribute, byId, hide, text } from "./dom.js";
 import { span, visible } from "./format.js";
-import { showList, takeBack } from "./listing.js";
-import { LISTS, areMoving } from "./lists.js";
+import { listenToDetails } from "./details.js";
+import { listenToList, showList, takeable } from "./listing.js";
+import { LISTS, areMoving, filteredHref } from "./lists.js";
 import { listenToPicker, showTargets } from "./picker.js";
 import { showOverview } from "./overviewview.js";
+import { listenToEditor } from "./policyeditor.js";
 import { goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
+import { takeBack, takeBackAll } from "./takingback.js";
 import { resetRow, showRow } from "./workloadview.js";
 
 const EVERY_MS = 3000;
@@ -25,7 +28,7 @@ let shownNode = null;
 const viewShown = () => (state.overview ? "overview" : state.row ? "workloads" : (state.list ?? "topology"));
 
 function show() {
-  for (const link of byId("views").children) {
+  for (const link of byId("views").querySelectorAll("a")) {
     const current = link.hash === `#${viewShown()}`;
     attribute(link, "aria-current", current ? "page" : null);
   }
@@ -143,9 +146,18 @@ function filterBox() {
 function go() {
   goTo(location.hash);
   resetRow();
-  byId("list-filter").value = "";
   byId("ask").reset();
+  byId("list-filter").value = state.list === "profiles" ? "" : (state.narrowedBy ?? "");
+  byId("ask").elements.target.value = state.search;
+  byId("views").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   text(byId("list-outcome"), "");
+}
+
+/** What narrows a list belongs to its address, so that it can be sent to somebody; that of profiles names a target. */
+function keepInAddress(words) {
+  if (state.list === "profiles") return;
+  state.narrowedBy = words || null;
+  history.replaceState(null, "", words ? filteredHref(state.list, words) : `#${state.list}`);
 }
 
 function listen() {
@@ -153,19 +165,30 @@ function listen() {
   listenToNodes();
   document.addEventListener("keydown", (event) => {
     const box = filterBox();
-    const typing = event.target.matches("input, select, textarea") || byId("rollback").open;
+    const inDialog = document.querySelector("dialog[open]") != null;
+    const typing = event.target.matches("input, select, textarea") || inDialog;
     if (box == null) return;
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       box.focus();
       box.select();
     }
-    if (event.key === "Escape" && box.value && !byId("rollback").open) {
+    if (event.key === "Escape" && box.value && !inDialog) {
       box.value = "";
       box.dispatchEvent(new Event("input"));
     }
   });
-  byId("list-filter").addEventListener("input", show);
+  byId("list-filter").addEventListener("input", () => {
+    show();
+    keepInAddress(byId("list-filter").value);
+  });
+  listenToList(show);
+  listenToDetails();
+  listenToEditor(pollNow);
+  byId("take-back-all").addEventListener("click", async () => {
+    await takeBackAll(takeable());
+    pollNow();
+  });
   window.addEventListener("hashchange", () => {
     go();
     show();

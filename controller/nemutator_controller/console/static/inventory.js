@@ -121,7 +121,11 @@ export const workloads = {
       trouble(one),
     ],
     // Of a plain control group only what runs in it has a history.
-    links: one.kind === "group" ? [] : [{ text: "history", href: historyHref(one.namespace, one.kind, one.name) }],
+    links: [
+      ...(one.kind === "group" ? [] : [{ text: "history", href: historyHref(one.namespace, one.kind, one.name) }]),
+      { text: "profile", href: `#profiles/${encodeURIComponent(one.name)}` },
+      { text: "advice", href: `#advice/${encodeURIComponent(`workload:${one.name}`)}` },
+    ],
   }),
 };
 
@@ -140,6 +144,7 @@ export const flows = {
   path: `/api/v1/flows?limit=${FLOWS}`,
   note: more("flow", "/api/v1/flows"),
   columns: ["From", "To", "Port", "Sent", "Received", "Connections", "Seen"],
+  acts: true,
   row: (flow, now) => {
     const out = flow.direction === "out";
     const [from, to] = out ? [flow.pod, flow.peer] : [flow.peer, flow.pod];
@@ -155,7 +160,9 @@ export const flows = {
         cell(String(flow.connections)),
         { ...ago(flow.to_at, now), title: `by the agent of ${flow.node}` },
       ],
-      links: [],
+      links: [from, to]
+        .map(({ namespace, owner_kind: kind, owner }, index) => ({ text: ["from", "to"][index], owner, href: owner ? historyHref(namespace, kind, owner) : null }))
+        .filter(({ owner }) => owner),
     };
   },
 };

@@ -2,10 +2,14 @@
 // rows out; a row is a key, cells in the order of the columns, and, where `acts` says so, what a
 // person can do with it.
 
+import { advice } from "./advice.js";
 import { ago, cell, lines, place } from "./cells.js";
+import { diff } from "./edits.js";
 import { UNKNOWN, bytes, cores, counted, runtime, span, visible } from "./format.js";
 import { drawing } from "./history.js";
-import { capacity, clusters, flows, workloads } from "./inventory.js";
+import { capacity, clusters, flows, historyHref, workloads } from "./inventory.js";
+import { parse, sorted } from "./listfilter.js";
+import { policies } from "./policies.js";
 import { seasons } from "./seasons.js";
 
 /** What was done, with what, and which version of it; what Vault lends has none. */
@@ -93,6 +97,9 @@ const profiles = {
   },
 };
 
+/** A list, narrowed by *words*: the profiles by the target that is looked for. */
+export const filteredHref = (list, words) => `#${list}/${encodeURIComponent(words)}`;
+
 /** The first of *paths*, and how many more there are. */
 const few = (paths) =>
   paths.length <= 3
@@ -108,7 +115,8 @@ const mutations = {
   columns: ["Object", "State", "When", "Policies", "Changes"],
   acts: true,
   row: (mutation, now) => {
-    const { kind, namespace, name, generate_name: generated } = mutation.subject;
+    const { kind, namespace, name, generate_name: generated, owner_kind: ownerKind, owner_name: owner } = mutation.subject;
+    const workload = owner ? historyHref(namespace, ownerKind, owner) : null;
     const policies = [...new Set(mutation.edits.map((edit) => edit.policy))].join(", ");
     const edits = mutation.edits.map((edit) => edit.path);
     const object = `${kind} ${place(namespace, name || `${generated}…`)}`;
@@ -122,7 +130,8 @@ const mutations = {
         cell(policies),
         cell(few(edits), { title: edits.map(visible).join("\n"), wide: true }),
       ],
-      links: [],
+      links: workload ? [{ text: "workload", href: workload }] : [],
+      offers: [{ text: "Diff", shows: { title: `What was changed of ${visible(object)}`, lines: diff(mutation.edits) } }],
       rollback: applied && mutation.state !== "reversed" ? { id: mutation.id, object } : null,
     };
   },
@@ -135,6 +144,7 @@ const missed = {
   empty: "Admission has missed no pod that runs.",
   path: "/api/v1/missed-pods",
   columns: ["Pod", "What was done", "Runs since", "Policies", "Why"],
+  acts: true,
   row: (one, now) => ({
     key: one.uid,
     cells: [
@@ -144,36 +154,7 @@ const missed = {
       cell(one.policies.join(", ")),
       cell(one.why, { wide: true }),
     ],
-  }),
-};
-
-const change = (before, after) => cell(`${before ?? UNKNOWN} → ${after ?? UNKNOWN}`);
-
-const advice = {
-  title: "Advice",
-  about:
-    "What containers should request, by what they were seen to use: the 95th percentile of CPU without a limit, the most memory and 15 % as request and limit.",
-  empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
-  path: "/api/v1/advice",
-  columns: ["Workload", "Container", "State", "CPU request", "Memory request", "CPU p95", "Memory max", "Points"],
-  row: (one) => ({
-    key: [one.namespace, one.owner_kind, one.owner, one.container].join("\n"),
-    cells: [
-      cell(place(one.namespace, one.owner), { title: one.owner_kind }),
-      cell(one.container),
-      state(one.state, one.reason),
-      one.state === "not_yet"
-        ? cell("", { title: visible(one.reason) })
-        : change(one.requests_now.cpu, one.requests.cpu),
-      one.state === "not_yet"
-        ? cell("", { title: visible(one.reason) })
-        : one.requests.memory == null
-          ? cell(one.reason)
-          : change(one.requests_now.memory, one.requests.memory),
-      cell(cores(one.use.cpu_p95)),
-      cell(bytes(one.use.memory_max)),
-      cell(`${one.points}`, { title: `over ${span(one.span_s)}` }),
-    ],
+    links: one.ownerName ? [{ text: "workload", href: historyHref(one.namespace, one.ownerKind, one.ownerName) }] : [],
   }),
 };
 
@@ -232,13 +213,13 @@ const ageing = {
         ),
         lines(...one.stack.slice(0, 6).map(([name, file, line]) => `${name} ${file.split("/").at(-1)}:${line}`)),
       ],
-      links:
-        one.sites.length > 0
-          ? ["flamegraph", "folded"].map((what) => ({
-              text: what === "flamegraph" ? "what grew" : what,
-              href: `/api/v1/ageing/${encodeURIComponent(one.id)}/${what}`,
-            }))
-          : [],
+      links: [
+        ...(one.sites.length > 0 ? ["flamegraph", "folded"] : []).map((what) => ({
+          text: what === "flamegraph" ? "what grew" : what,
+          href: `/api/v1/ageing/${encodeURIComponent(one.id)}/${what}`,
+        })),
+        { text: "profile", href: filteredHref("profiles", program) },
+      ],
     };
   },
 };
@@ -263,6 +244,7 @@ const neighbours = {
       .filter(Boolean)
       .join(" "),
   columns: ["Pod", "Node", "Victim", "Aggressor", "Suffers", "Makes others suffer"],
+  acts: true,
   row: (one) => ({
     key: `${one.namespace}\n${one.name}\n${one.uid}`,
     cells: [
@@ -273,6 +255,7 @@ const neighbours = {
       cell(one.victim.why, { wide: true }),
       cell(one.aggressor.why, { wide: true }),
     ],
+    links: one.owner ? [{ text: "workload", href: historyHref(one.namespace, one.ownerKind, one.owner) }] : [],
   }),
 };
 
@@ -317,13 +300,13 @@ const grants = {
   }),
 };
 
-export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, "missed-pods": missed, advice, seasons, ageing, neighbours, leases, grants };
+export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, policies, "missed-pods": missed, advice, seasons, ageing, neighbours, leases, grants };
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {
   const seen = new Map();
   return (list.items?.(document) ?? document.items).map((item) => {
-    const row = list.row(item, now);
+    const row = { ...list.row(item, now), item };
     const times = seen.get(row.key) ?? 0;
     seen.set(row.key, times + 1);
     return times === 0 ? row : { ...row, key: `${row.key}\n${times}` };
@@ -333,15 +316,11 @@ export function rows(list, document, now) {
 /** With more rows, the page could not be redrawn in a few milliseconds. */
 export const MOST_ROWS = 200;
 
-/** Those of *found* that have every word of *wanted* somewhere, and how many there are in all. */
-export function narrowed(found, wanted) {
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const has = ({ cells }) => {
-    const texts = cells.map(({ text }) => text.toLowerCase());
-    return words.every((word) => texts.some((text) => text.includes(word)));
-  };
-  const matching = words.length > 0 ? found.filter(has) : found;
-  return { shown: matching.slice(0, MOST_ROWS), count: matching.length };
+/** Those of *found* that *typed* asks for, in the order that a person chose; *order* is null for the list's own. */
+export function narrowed(found, typed, columns, order) {
+  const holds = parse(typed, columns);
+  const matching = holds ? found.filter(holds) : found;
+  return order == null ? matching : sorted(matching, order);
 }
 
 /** Whether *profiles* are worth asking about every second: one of them is being made. */

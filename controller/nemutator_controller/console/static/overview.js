@@ -83,11 +83,13 @@ function refused(grants, now) {
   });
 }
 
-function reversal({ state, subject, at }) {
+const mutationHref = (id) => `#mutations/${encodeURIComponent(`id:${id}`)}`;
+
+function reversal({ id, state, subject, at }) {
   if (state !== "conflict" && state !== "partly") return null;
   const what = place(subject.namespace, subject.name || `${subject.generate_name}…`);
   const how = state === "conflict" ? "could not be taken back" : "was taken back in part only";
-  return line("notice", `A change of ${what} ${how}`, "#mutations", { at });
+  return line("notice", `A change of ${what} ${how}`, mutationHref(id), { at });
 }
 
 const policy = ({ policy: name, fault }) =>
@@ -147,12 +149,12 @@ export function sums(answers) {
   return `Pods request ${requested.toFixed(1)} of ${whole.toFixed(1)} cores and use ${used.toFixed(1)}; they request ${memory[0]} of memory and use ${memory[1]}.`;
 }
 
-function mutation({ at, subject, edits, mode, state }) {
+function mutation({ id, at, subject, edits, mode, state }) {
   const what = place(subject.namespace, subject.name || `${subject.generate_name}…`);
   const policies = [...new Set(edits.map((edit) => edit.policy))].filter(Boolean).join(", ");
   const verb = mode === "preview" ? "would be changed" : state === "reversed" ? "was changed, and taken back" : "was changed";
   const by = policies ? ` by ${policies}` : "";
-  return line("none", `${subject.kind} ${what} ${verb}${by}: ${counted(edits.length, "field")}`, "#mutations", { at });
+  return line("none", `${subject.kind} ${what} ${verb}${by}: ${counted(edits.length, "field")}`, mutationHref(id), { at });
 }
 
 const eviction = ({ at, by, reason, counts }) => {
@@ -195,5 +197,5 @@ export function health(answers, warning) {
 /** What a person may not read, in words; empty when that is nothing. */
 export function unread(answers) {
   const words = Object.entries(PARTS).filter(([part]) => answers[part] === null).map(([, { called: word }]) => word);
-  return words.length > 0 ? `You may not see ${[...new Set(words)].join(", ")}.` : "";
+  return words.length > 0 ? `Not shown, because you may not see it or there is no cluster: ${[...new Set(words)].join(", ")}.` : "";
 }

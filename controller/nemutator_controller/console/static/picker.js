@@ -2,7 +2,7 @@
 
 import * as brain from "./brain.js";
 import { byId, fromTemplate, hide, keyed, text } from "./dom.js";
-import { outcome } from "./listing.js";
+import { outcome } from "./takingback.js";
 import { leftOut, target, targetCells } from "./lists.js";
 
 /** Show *targets*, which is null where a person may not see them. */

@@ -22,6 +22,8 @@ export const state = {
   answersAt: null,
   /** The list that is shown; null for the topology. */
   list: null,
+  /** What the address narrows it by; null for nothing. */
+  narrowedBy: null,
   /** The workload whose history is shown, as the address names it; null for none. */
   row: null,
   /** What the brain said of it; null before. */
@@ -48,7 +50,7 @@ const now = () => performance.now() / 1000;
 /** Seconds since the last answer; null when there was none. */
 export const sinceAnswer = () => (state.answeredAt == null ? null : now() - state.answeredAt);
 
-/** Go where *hash* says: `#profiles`, `#topology`, `#topology/NODE` or `#history/NAMESPACE/KIND/NAME/CONTAINER/1d`. */
+/** Go where *hash* says: `#profiles`, `#mutations/WORDS`, `#topology`, `#topology/NODE` or `#history/NAMESPACE/KIND/NAME/CONTAINER/1d`. */
 export function goTo(hash) {
   const [view, ...rest] = hash.slice(1).split("/");
   const overview = view === "overview";
@@ -56,9 +58,11 @@ export function goTo(hash) {
   const row = view === "history" && rest.length >= 3 ? rowIn(rest.map(decodedPart)) : null;
   const names = !overview && list == null && row == null && rest.length > 0;
   const chosen = names ? decoded(rest.join("/")) : null;
-  const same = JSON.stringify(row) === JSON.stringify(state.row);
+  const narrowedBy = list == null || rest.length === 0 ? null : decoded(rest.join("/"));
+  const same = JSON.stringify(row) === JSON.stringify(state.row) && narrowedBy === state.narrowedBy;
   if (overview === state.overview && list === state.list && chosen === state.chosen && same) return;
-  Object.assign(state, { overview, answers: null, list, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search: "", node: null, points: [], answeredAt: null });
+  const search = list === "profiles" ? (narrowedBy ?? "") : "";
+  Object.assign(state, { overview, answers: null, list, narrowedBy, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search, node: null, points: [], answeredAt: null });
 }
 
 const rowIn = ([namespace, kind, name, container, back]) => ({

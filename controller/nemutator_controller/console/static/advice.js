@@ -1,0 +1,181 @@
+// Advice: what containers use beside what they request, what that would save, and how to have it. Pure.
+
+import { cell, place, stacked } from "./cells.js";
+import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
+import { historyHref } from "./inventory.js";
+import { amount } from "./plots.js";
+
+const RESOURCES = {
+  cpu: { used: ["cpu_p50", "cpu_p95", "cpu_p95"], say: (value) => `${cores(value)} cores`, words: ["p50", "p95"] },
+  memory: { used: ["memory_p95", "memory_p95", "memory_max"], say: bytes, words: ["p95", "max"] },
+};
+
+const GRADES = { firm: "calm", provisional: "notice" };
+
+const NO_BARS = { most: "0.0", high: "0.0", median: "0.0", request: null, advised: null, limit: null };
+
+const at = (value, top) => (100 * Math.min(1, Math.max(0, value / top))).toFixed(1);
+
+/** Bars of what is used, with marks of what is requested, advised and the limit, in parts of the largest. */
+export function bars(one, resource) {
+  const { used } = RESOURCES[resource];
+  const [median, high, most] = used.map((name) => one.use[name] ?? null);
+  const [request, advised, limit] = [one.requests_now, one.requests, one.limits].map((given) => amount(given?.[resource]));
+  const top = Math.max(...[median, high, most, request, advised].map((value) => value ?? 0));
+  if (!(top > 0)) return null;
+  const wide = (value) => (value == null ? "0.0" : at(value, top));
+  // A limit far above all else would leave the bars a dot; it stands in the words.
+  const mark = (value) => (value == null || value > top ? null : at(value, top * 1.01));
+  return { most: wide(most), high: wide(high), median: wide(median), request: mark(request), advised: mark(advised), limit: mark(limit) };
+}
+
+function use(one, resource) {
+  const { used, say, words } = RESOURCES[resource];
+  const [first, , last] = used.map((name) => one.use[name] ?? null);
+  return `${words[0]} ${say(first)}, ${words[1]} ${say(last)}`;
+}
+
+/** What one resource requests now, what it should, and what is used, drawn and in words. */
+function resourceCell(one, resource) {
+  const asked = `${one.requests_now?.[resource] ?? UNKNOWN} → ${one.requests?.[resource] ?? UNKNOWN}`;
+  const limit = one.limits?.[resource] ? `limit ${one.limits[resource]}` : "";
+  const drawn = bars(one, resource);
+  const told = one.state === "not_yet" ? UNKNOWN : asked;
+  const title = one.state === "not_yet" ? visible(one.reason) : null;
+  return { ...stacked(told, drawn ? use(one, resource) : "", limit), title, usage: drawn ?? NO_BARS };
+}
+
+const PODS = (one) => Math.max(1, one.pods ?? 1);
+
+/** What following it would give back of all its pods; negative where it asks for more, null where one is not known. */
+export function saving(one, resource) {
+  const [now, then] = [one.requests_now, one.requests].map((given) => amount(given?.[resource]));
+  return now == null || then == null || one.state === "not_yet" ? null : (now - then) * PODS(one);
+}
+
+const signed = (value, say) => (value < 0 ? `${say(-value)} more` : say(value));
+
+/** What all of them request, use at their worst, and would give back. */
+export function savings({ items }) {
+  const asked = items.filter((one) => saving(one, "cpu") != null || saving(one, "memory") != null);
+  if (asked.length === 0) return "";
+  const sum = (of) => asked.reduce((total, one) => total + (of(one) ?? 0), 0);
+  const requested = (resource) => sum((one) => PODS(one) * (amount(one.requests_now?.[resource]) ?? 0));
+  const used = (name) => sum((one) => PODS(one) * (one.use[name] ?? 0));
+  const [freed, room] = ["cpu", "memory"].map((resource) => sum((one) => saving(one, resource)));
+  const plain = (value) => `${value.toFixed(value < 10 ? 2 : 0)} cores`;
+  return (
+    `${counted(asked.length, "container")} with a request and advice: you request ${plain(requested("cpu"))} and use ${plain(used("cpu_p95"))} (p95); ` +
+    `you request ${bytes(requested("memory"))} of memory and use ${bytes(used("memory_max"))} at most. ` +
+    `Following the advice frees ${signed(freed, plain)} and ${signed(room, bytes)}.`
+  );
+}
+
+const API_VERSIONS = {
+  Deployment: "apps/v1",
+  StatefulSet: "apps/v1",
+  DaemonSet: "apps/v1",
+  ReplicaSet: "apps/v1",
+  CronJob: "batch/v1",
+  Rollout: "argoproj.io/v1alpha1",
+};
+
+/** As JSON has it, which is YAML, too: no name of a stranger can be anything but text. */
+const quoted = (text) => JSON.stringify(text);
+
+/** A part of a manifest for `kubectl apply --server-side`; for what is no workload of Kubernetes its resources alone. */
+export function yaml(one) {
+  const given = ["requests", "limits"].flatMap((side) => {
+    const known = ["cpu", "memory"].filter((name) => one[side]?.[name] != null);
+    return known.length === 0 ? [] : [`${side}:`, ...known.map((name) => `  ${name}: ${quoted(one[side][name])}`)];
+  });
+  const version = Object.hasOwn(API_VERSIONS, one.owner_kind) ? API_VERSIONS[one.owner_kind] : null;
+  if (version == null) return ["resources:", ...given.map((text) => `  ${text}`), ""].join("\n");
+  const job = one.owner_kind === "CronJob";
+  const nest = job ? ["jobTemplate:", "  spec:"] : [];
+  const inner = job ? "    " : "";
+  return [
+    `apiVersion: ${version}`,
+    `kind: ${one.owner_kind}`,
+    "metadata:",
+    `  name: ${quoted(one.owner)}`,
+    `  namespace: ${quoted(one.namespace)}`,
+    "spec:",
+    ...nest.map((text) => `  ${text}`),
+    ...["template:", "  spec:", "    containers:", `      - name: ${quoted(one.container)}`, "        resources:"].map((text) => `  ${inner}${text}`),
+    ...given.map((text) => `  ${inner}          ${text}`),
+    "",
+  ].join("\n");
+}
+
+const between = ({ lower, upper }, resource) =>
+  lower?.[resource] && upper?.[resource] ? `between ${lower[resource]} and ${upper[resource]} as far as is known` : "";
+
+/** How it comes about, in lines. */
+function why(one) {
+  const resource = (name, called) => [
+    { sign: "path", text: called },
+    { sign: "note", text: visible(use(one, name)) },
+    ...(one.requests_now?.[name] ? [{ sign: "-", text: visible(`requests ${one.requests_now[name]}`) }] : []),
+    ...(one.requests?.[name] ? [{ sign: "+", text: visible(`should request ${one.requests[name]}`) }] : []),
+    ...(one.limits?.[name] ? [{ sign: "+", text: visible(`with the limit ${one.limits[name]}`) }] : []),
+    ...(between(one, name) ? [{ sign: "note", text: visible(between(one, name)) }] : []),
+  ];
+  const bad = [
+    one.use.throttled > 0 ? `stopped at its CPU limit in ${(100 * one.use.throttled).toFixed(1)} % of the time` : "",
+    one.use.kills > 0 ? `ended for memory ${counted(one.use.kills, "time")}` : "",
+    ...(one.remarks ?? []),
+  ].filter(Boolean);
+  const head = [
+    `${one.state.replace("_", " ")}${one.strategy ? `, by the strategy ${one.strategy}` : ""}`,
+    `seen ${counted(one.points, "time")} over ${span(one.span_s)}`,
+    one.reason,
+  ].filter(Boolean);
+  return [
+    ...head.map((text) => ({ sign: "note", text: visible(text) })),
+    ...resource("cpu", "CPU"),
+    ...resource("memory", "Memory"),
+    ...bad.map((text) => ({ sign: "path", text: visible(text) })),
+  ];
+}
+
+function row(one) {
+  const name = place(one.namespace, one.owner);
+  const called = one.container === "-" ? name : `${name}, ${one.container}`;
+  const saved = ["cpu", "memory"].map((resource) => saving(one, resource));
+  const says = saved.map((value, index) => (value == null ? "" : signed(value, [(cpu) => `${cores(cpu)} cores`, bytes][index])));
+  const written = yaml(one);
+  return {
+    key: [one.namespace, one.owner_kind, one.owner, one.container].join("\n"),
+    cells: [
+      cell(name, { title: visible(one.owner_kind) }),
+      cell(one.container),
+      cell(one.state.replace("_", " "), { grade: GRADES[one.state] ?? "none", title: one.reason && visible(one.reason) }),
+      resourceCell(one, "cpu"),
+      resourceCell(one, "memory"),
+      { ...stacked(...says), title: "of all its pods" },
+      cell(`${one.points}`, { title: `over ${span(one.span_s)}` }),
+    ],
+    links: [{ text: "history", href: historyHref(one.namespace, one.owner_kind, one.owner, one.container) }],
+    offers: [
+      { text: "Why", shows: { title: `Why ${called} should request this`, lines: why(one) } },
+      ...(one.state === "not_yet" || !(one.requests?.cpu || one.requests?.memory)
+        ? []
+        : [{ text: "YAML", shows: { title: `Resources of ${called}`, lines: written.trimEnd().split("\n").map((text) => ({ sign: "text", text: visible(text) })), copy: written } }]),
+    ],
+  };
+}
+
+export const advice = {
+  title: "Advice",
+  about:
+    "What containers use, and what they should request by that: the 95th percentile of CPU without a limit, the most memory and 15 % as request and limit.",
+  empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
+  path: "/api/v1/advice",
+  note: (document) => visible(savings(document)),
+  columns: ["Workload", "Container", "State", "CPU", "Memory", "Saves", "Points"],
+  acts: true,
+  /** What nothing can be said of yet comes last. */
+  items: ({ items }) => [...items].sort((one, other) => (one.state === "not_yet") - (other.state === "not_yet")),
+  row,
+};

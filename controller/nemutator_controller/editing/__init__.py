@@ -1,0 +1,1 @@
+"""Policies that people read, try on what runs now, and change."""
