@@ -3,8 +3,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nemutator_controller.sizing.strategies.forecasts import (
     AHEAD_HOURS,
+    GROWING,
     LATELY_HOURS,
+    LEVEL_HOURS,
     SAME_HOUR,
+    SCALED,
     forecasts,
 )
 
@@ -16,10 +19,14 @@ def _daily(days: int) -> np.ndarray:
 
 def test_what_was_used_lately_is_expected_for_all_hours_ahead() -> None:
     found = forecasts(_daily(2))
-    assert found.shape == (len(LATELY_HOURS) + 3 * len(SAME_HOUR), 48, AHEAD_HOURS)
+    assert found.shape == (
+        len(LATELY_HOURS) + 3 * len(SAME_HOUR) + len(SCALED) * len(LEVEL_HOURS) + GROWING,
+        48,
+        AHEAD_HOURS,
+    )
     assert found[0, 30].tolist() == [6.0] * AHEAD_HOURS
     assert found[1, 30].tolist() == [6.0] * AHEAD_HOURS
-    assert found[2, 30].tolist() == [24.0] * AHEAD_HOURS
+    assert found[3, 30].tolist() == [24.0] * AHEAD_HOURS
 
 
 def test_a_day_like_the_ones_before_is_foreseen() -> None:
@@ -32,8 +39,24 @@ def test_a_day_like_the_ones_before_is_foreseen() -> None:
 
 def test_without_yesterday_the_last_hour_has_to_do() -> None:
     found = forecasts(_daily(1))
-    # 19 hours ahead it is hour 0 again, which is known.
-    assert found[len(LATELY_HOURS), 5].tolist() == [5.0] * 19 + [1.0, 2.0, 3.0]
+    # 4 hours ahead it is hour 0 again, which is known.
+    assert found[len(LATELY_HOURS), 20].tolist() == [20.0] * 4 + [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_day_that_is_twice_as_busy_as_usual_is_foreseen_at_its_level() -> None:
+    use = _daily(9)
+    use[8 * 24 :] *= 2
+    now = 8 * 24 + 12
+    scaled = forecasts(use)[-(GROWING + len(SCALED) * len(LEVEL_HOURS)) : -GROWING, now]
+    # By the last two hours, which count less with each hour ahead; no one hour is above its own usual.
+    assert scaled[0][0] == 2 * 13
+    assert 14 < scaled[0][1] < 2 * 14
+
+
+def test_what_doubles_each_hour_is_expected_to_go_on() -> None:
+    use = 2.0 ** np.arange(8.0)[:, np.newaxis] * np.ones((1, 2))
+    growing = forecasts(use)[-GROWING:, 7, 0]
+    assert growing.tolist() == [64.0, 64.0, 128.0, 128.0, 48.0]
 
 
 @settings(max_examples=30, deadline=None)
