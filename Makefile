@@ -106,6 +106,7 @@ fmt: venv-dev ## format the sources and write the generated tables
 	@$(BIN)/ruff check --fix-only --quiet && $(BIN)/ruff format --quiet
 	@scripts/c-format --fix
 	@$(BIN)/python -m scripts.reference
+	@$(BIN)/python -m scripts.open_api
 	@$(BIN)/python -m scripts.crds
 	@$(BIN)/python -m scripts.dashboards
 	@$(BIN)/python -m scripts.chart
@@ -113,6 +114,14 @@ fmt: venv-dev ## format the sources and write the generated tables
 .PHONY: docs
 docs: ## build the site of docs/ into .build/site; a link that leads nowhere is a failure
 	@scripts/site
+
+.PHONY: images
+images: ## build both images by docker, podman or buildah; REGISTRY=… ENGINE=… PUSH=yes
+	@ENGINE="$(ENGINE)" PUSH="$(PUSH)" scripts/images "$(REGISTRY)"
+
+.PHONY: sbom
+sbom: venv-dev ## write what the images are made of into .build/sbom, as CycloneDX
+	@$(BIN)/python -m scripts.sbom
 
 .PHONY: lock
 lock: ## maintainers: resolve requirements/*.txt anew

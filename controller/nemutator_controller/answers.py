@@ -1,11 +1,26 @@
 """Answers in JSON, the same for every endpoint of the brain."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
 from aiohttp import web
 
 RETRY_AFTER_S = "5"
+
+_PATHS = "GET /api/v1/openapi.json lists the paths and what each takes"
+
+UNHANDLED: Mapping[int, Mapping[str, str]] = {
+    400: {"remedy": _PATHS},
+    404: {"remedy": _PATHS},
+    405: {"remedy": _PATHS},
+    408: {"remedy": "send the whole request at once"},
+    413: {"remedy": "send less at once"},
+    431: {"remedy": "send fewer or shorter headers, or a shorter path"},
+    500: {"remedy": "search the brain's log for this request, and report it"},
+    503: {"remedy": "ask for less, or again later"},
+}
+"""By status, what to do about the answers to requests that no handler answers."""
 
 
 def answer(document: object, *, status: int = 200) -> web.Response:

@@ -13,7 +13,7 @@ import pytest
 from nemutator_common import names
 from nemutator_ctl.__main__ import main as nemutator
 
-from scripts import reference
+from scripts import open_api, reference
 from tests.house.tree import Problem, Tree, broken, hold, planted
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/")
@@ -86,6 +86,10 @@ def test_the_commands_of_the_documents_exist() -> None:
 
 def test_the_reference_is_complete_and_up_to_date() -> None:
     assert reference.TARGET.read_text() == reference.render(), "make fmt writes it anew"
+
+
+def test_the_document_of_the_api_is_up_to_date() -> None:
+    assert open_api.TARGET.read_text() == open_api.render(), "make fmt writes it anew"
 
 
 def test_every_role_is_in_the_reference() -> None:

@@ -11,6 +11,7 @@ from nemutator_common.serving.operations_server import add_metrics_listener
 
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.app.ageing import ageing_part
+from nemutator_controller.app.api_document import api_document_part
 from nemutator_controller.app.buffers import buffers_part
 from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
@@ -142,6 +143,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         node_marks_part(context, nodes, places, seasons),
         windows_part(context),
         images_part(context),
+        api_document_part(),
     ]
     streams = {name: stream for part in parts for name, stream in part.streams.items()}
     return [*parts, streams_part(context, streams)]

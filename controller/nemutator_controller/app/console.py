@@ -19,6 +19,7 @@ from nemutator_controller.access.people import People
 from nemutator_controller.access.ports import PeopleReviewer
 from nemutator_controller.access.routes import AllowedRoute, DeclaredRoutes, ProcessRoute
 from nemutator_controller.access.sql import SqlSessions
+from nemutator_controller.answers import UNHANDLED
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.listeners import BrainListener
@@ -148,6 +149,7 @@ def _server(
         middlewares=[gate, Problems(process.readiness).warn],
         operations=frozenset({"healthz"}),
         limits=LIMITS,
+        error_details=UNHANDLED,
         tls=tls,
     )
 

@@ -22,6 +22,7 @@ from nemutator_controller.access.gates import (
 )
 from nemutator_controller.access.link_token import LinkToken
 from nemutator_controller.access.routes import DeclaredRoutes, ProcessRoute
+from nemutator_controller.answers import UNHANDLED
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Task, TaskPhase
@@ -84,6 +85,7 @@ def local_listener(context: BrainContext, routes: Sequence[ProcessRoute]) -> Bra
             middlewares=[_gate(LinkToken(process.directory), routes, LINK_TOKEN_REMEDY).admit],
             operations=ALL_OPERATIONS,
             limits=LOCAL_LIMITS,
+            error_details=UNHANDLED,
         )
     )
 

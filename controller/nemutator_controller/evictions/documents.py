@@ -32,7 +32,9 @@ class InvalidEvictionError(ValueError):
     """The body of a request asks for nothing that can be done."""
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class EvictionBody(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+):
     pods: tuple[str, ...] = ()
     namespace: str = ""
     selector: str = ""
@@ -56,7 +58,7 @@ class EvictionQuestion:
     within_s: float
 
 
-_decoder = msgspec.json.Decoder(_Asked)
+_decoder = msgspec.json.Decoder(EvictionBody)
 
 
 def question(body: bytes) -> EvictionQuestion:

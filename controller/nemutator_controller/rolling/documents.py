@@ -28,7 +28,9 @@ class InvalidRollError(ValueError):
     """The body of a request asks for nothing that can be done."""
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class RollBody(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+):
     workload: str
     namespace: str
     reason: str = ""
@@ -48,7 +50,7 @@ class RollQuestion:
     plan_only: bool
 
 
-_decoder = msgspec.json.Decoder(_Asked)
+_decoder = msgspec.json.Decoder(RollBody)
 
 
 def question(body: bytes) -> RollQuestion:

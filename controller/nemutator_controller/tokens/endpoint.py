@@ -26,7 +26,7 @@ NO_TOKENS = TokenSnapshot("", False, {})
 _REMEDY = "set brain.tokens_file or brain.tokens_redis (docs/mutations.md)"
 
 
-class _Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TokenBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: str
     value: str | None
     """None: the token is removed."""
@@ -66,7 +66,7 @@ class TokensApi:
 
     async def _put(self, request: web.Request) -> web.Response:
         try:
-            wanted = msgspec.json.decode(await request.read(), type=_Wanted)
+            wanted = msgspec.json.decode(await request.read(), type=TokenBody)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             return refusal(400, f"expected a key and a value: {error}"[:300], "send both as text")
         if not is_key(wanted.key):

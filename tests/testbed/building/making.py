@@ -38,6 +38,7 @@ MAKERS: dict[str, Maker] = {
     "bao-client": go_programs.build,
     "helm": go_programs.build,
     "bao": wheels.build,
+    "schemathesis": wheels.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

