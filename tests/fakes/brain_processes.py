@@ -21,7 +21,7 @@ from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Summary
 
 from tests.fakes.batches import busy_report
 
-START_S = 240.0
+START_S = 600.0
 CALL_S = 20.0
 STEP_S = 15.0
 
