@@ -41,8 +41,11 @@ def selected_by(manifest: Json, kind: str, *, managed: bool) -> frozenset[str]:
     """
     if kind != POD:
         return frozenset(_keys_in(_map(_map(manifest.get("spec")).get("selector"))))
-    if not managed:
-        return frozenset()
+    return keys_of(manifest, kind) if managed else frozenset()
+
+
+def keys_of(manifest: Json, kind: str) -> frozenset[str]:
+    """Keys of all labels that the pod has which *manifest* is or makes."""
     return frozenset(
         key
         for found in value_at(manifest, field_path("metadata", "labels"), kind)

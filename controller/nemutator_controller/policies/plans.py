@@ -95,6 +95,8 @@ class Situation:
     advisor: Advisor = NO_ADVICE
     defaulted: bool = True
     """Whether an API server has added its defaults already, as it has to all that it sends."""
+    pods_are_made: bool = False
+    """Of a workload: whether what policies for pods do is shown on it as a cluster does it, to the pods that are made."""
     reversed: frozenset[str] = frozenset()
     """The paths that somebody has taken back for this workload, which are left alone."""
     tokens: KnownTokens | None = None
@@ -172,7 +174,9 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         situation.digests,
         situation.selector_tokens or situation.tokens,
     )
-    follow = partial(_follow, skips=skips, surroundings=surroundings)
+    of_pods = kept | labels.keys_of(draft.manifest, kind) if situation.pods_are_made else kept
+    around_pods = replace(surroundings, kept=of_pods) if situation.pods_are_made else surroundings
+    follow = partial(_follow, skips=skips, around_templates=surroundings, around_pods=around_pods)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
         # Our own edits could make policies match, and shares would be taken of them.
@@ -196,7 +200,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
             offenders.append(finding)
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
-    replaced = partial(_replaced, tokens=tokens, skipped=skips.verbs, kept=kept, inject=injected)
+    replaced = partial(_replaced, tokens=tokens, skipped=skips.verbs, kept=of_pods, inject=injected)
     if not skips.preview:
         unresolved += replaced(draft)
         more, refused = injected(draft)
@@ -291,18 +295,26 @@ def _replaced(
 
 
 def _follow(
-    policies: Sequence[Policy], draft: Draft, *, skips: Skips, surroundings: Surroundings
+    policies: Sequence[Policy],
+    draft: Draft,
+    *,
+    skips: Skips,
+    around_templates: Surroundings,
+    around_pods: Surroundings,
 ) -> list[ImageFinding]:
     """Warnings, and what the policies do not allow or cannot pin."""
     return [
         finding
-        for actions in (
-            *(policy.first for policy in policies if policy.first),
-            *(policy.actions for policy in policies),
+        for policy, actions in (
+            *((policy, policy.first) for policy in policies if policy.first),
+            *((policy, policy.actions) for policy in policies),
         )
         for action in actions
         if action.verb not in skips.verbs
-        for finding in action.apply(draft, surroundings) or ()
+        for finding in action.apply(
+            draft, around_templates if policy.spec.apply_to == "template" else around_pods
+        )
+        or ()
     ]
 
 

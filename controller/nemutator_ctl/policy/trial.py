@@ -8,6 +8,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
 from nemutator_controller.mutations.edits import TooLargeError
 from nemutator_controller.mutations.known_tokens import LONGEST_VALUE, KnownTokens
+from nemutator_controller.mutations.labels import POD
 from nemutator_controller.mutations.paths import TEMPLATES, PathError
 from nemutator_controller.policies.model import GROUP, KIND
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
@@ -111,7 +112,13 @@ def _planned(
     name = subject.name or f"{subject.generate_name}…"
     head = visible(f"{subject.kind} {subject.namespace}/{name}", limit=WIDTH)
     labels = {"kubernetes.io/metadata.name": subject.namespace}
-    situation = Situation(subject=subject, namespace_labels=labels, tokens=tokens, defaulted=False)
+    situation = Situation(
+        subject=subject,
+        namespace_labels=labels,
+        tokens=tokens,
+        defaulted=False,
+        pods_are_made=subject.kind != POD,
+    )
     try:
         planned = plan(manifest.document, situation, policies.for_manifest(subject.kind))
     except TooLargeError as error:

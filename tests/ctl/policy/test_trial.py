@@ -172,6 +172,26 @@ def test_a_pod_of_ten_thousand_containers_is_left_alone_as_in_a_cluster() -> Non
     )
 
 
+def test_labels_of_a_template_stay_as_they_stay_in_pods_that_a_cluster_makes_of_it() -> None:
+    manifest = deployment()
+    manifest["spec"]["template"]["metadata"]["labels"] |= {
+        "tier": "old",
+        "team": "nemu_label_value_t",
+    }
+    asked = policy()
+    asked["spec"]["mutations"] = [{"labels": {"set": {"tier": "web", "size": "m"}}}]
+    tokens = tokens_in(InputFile("t.yaml", b"nemu_label_value_t: shop\n"))
+    shown = attempt([file("x", asked, manifest)], tokens).text
+    assert "metadata.labels[tier]: left alone: its workload may find its pods by it" in shown
+    assert "nemu_label_value_t stays as it is: its workload may find its pods by it" in shown
+    assert [line for line in shown.split("\n") if line.startswith(("  +", "  -"))] == [
+        '  + metadata.labels[size]: "m"'
+    ]
+    asked["spec"]["applyTo"] = "template"
+    shown = attempt([file("x", asked, manifest)]).text
+    assert '  - metadata.labels[tier]: "old"\n  + metadata.labels[tier]: "web"\n' in shown
+
+
 def test_a_file_that_is_no_yaml_is_named() -> None:
     (fault,) = attempt([InputFile("p.yaml", b"a: [")]).faults
     assert fault.startswith("p.yaml: ")
