@@ -218,6 +218,6 @@ PARTS: dict[str, Callable[[], Recipe]] = {
 FOR_DRILLS = frozenset(
     {
         *("seccomp", "runtime", "speedscope", "kernel-6.12-amd64", "kernel-5.10-amd64"),
-        *("machine-arm64", "kernel-6.1-arm64", "guest-arm64", "guest-packages-arm64"),
+        *("user-arm64", "machine-arm64", "kernel-6.1-arm64", "guest-arm64", "guest-packages-arm64"),
     }
 )

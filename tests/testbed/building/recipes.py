@@ -21,6 +21,7 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "seccomp": ("libseccomp-dev",),
     "machine": ("qemu-system-x86", "openssh-client", "kmod"),
     "machine-arm64": ("qemu-system-arm",),
+    "user-arm64": ("qemu-user-static",),
 }
 
 # To be raised when the way of making changes so that what was made before will not do.
