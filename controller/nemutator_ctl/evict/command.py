@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
+from nemutator_ctl.evict.selection import WORST, selector_of
 from nemutator_ctl.evict.view import (
     EVICTIONS_PATH,
     decode_list,
@@ -49,7 +49,7 @@ def _evict(brain: Api, given: argparse.Namespace) -> int:
     asked = {
         "pods": given.pods,
         "namespace": given.namespace or "",
-        "selector": _selector(given),
+        "selector": selector_of(given.selector or "", given.neighbour_grade),
         "node": given.node or "",
         "all": given.all,
         "reason": given.reason or "",
@@ -86,17 +86,6 @@ def _show(brain: Api, given: argparse.Namespace, id_: str) -> int:
     return ExitCode.OK if found.is_whole or not given.wait else ExitCode.FAILED
 
 
-def _selector(given: argparse.Namespace) -> str:
-    """With the grades, from the given one on, that the brain has written on aggressors."""
-    grade = given.neighbour_grade
-    if grade is None:
-        return given.selector or ""
-    grades = ",".join(str(each) for each in range(grade, 5))
-    return ",".join(
-        part for part in (given.selector, f"{names.AGGRESSOR_NOW} in ({grades})") if part
-    )
-
-
 def _narrowed(given: argparse.Namespace) -> dict[str, str]:
     """Who has a RoleBinding only may ask about that namespace."""
     return {"namespace": given.namespace} if given.namespace else {}
@@ -116,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--neighbour-grade",
         type=int,
-        choices=range(1, 5),
+        choices=range(1, WORST + 1),
         metavar="N",
         help="pods from which others on their node suffer now, by grade N or more",
     )
