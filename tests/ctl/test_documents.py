@@ -1,3 +1,4 @@
+import argparse
 import contextlib
 import json
 
@@ -10,6 +11,7 @@ from nemutator_ctl.documents import (
     MOST,
     DocumentError,
     Output,
+    add_output,
     called,
     parsed,
     rendered,
@@ -121,3 +123,11 @@ def test_what_json_cannot_say_is_refused(content: bytes, why: str) -> None:
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with contextlib.suppress(DocumentError):
         json.dumps(parsed(content), allow_nan=False)
+
+
+@pytest.mark.parametrize("has_more", [True, False])
+def test_wide_is_taken_everywhere_and_named_where_it_shows_more(has_more: bool) -> None:
+    parser = argparse.ArgumentParser()
+    add_output(parser, wide=has_more)
+    assert parser.parse_args(["-o", "wide"]).output == "wide"
+    assert ("wide" in parser.format_help()) is has_more

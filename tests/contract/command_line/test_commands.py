@@ -60,6 +60,7 @@ def test_each_command_explains_its_options(command: str) -> None:
     ("words", "said"),
     [
         (("toplogy",), "did you mean 'topology'?"),
+        (("get", "nodes"), "what is to be seen is the command itself"),
         (("version", "extra"), "unrecognized arguments: extra"),
         (("version", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
         (("topology", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),

@@ -6,7 +6,7 @@ import { historyHref } from "./inventory.js";
 import { amount } from "./plots.js";
 
 const RESOURCES = {
-  cpu: { used: ["cpu_p50", "cpu_p95", "cpu_p95"], say: (value) => `${cores(value)} cores`, words: ["p50", "p95"] },
+  cpu: { used: ["cpu_p50", "cpu_p95", "cpu_p95"], say: cores, words: ["p50", "p95"] },
   memory: { used: ["memory_p95", "memory_p95", "memory_max"], say: bytes, words: ["p95", "max"] },
 };
 
@@ -38,11 +38,12 @@ function use(one, resource) {
 /** What one resource requests now, what it should, and what is used, drawn and in words. */
 function resourceCell(one, resource) {
   const asked = `${one.requests_now?.[resource] ?? UNKNOWN} → ${one.requests?.[resource] ?? UNKNOWN}`;
-  const limit = one.limits?.[resource] ? `limit ${one.limits[resource]}` : "";
+  const ceiling = one.limits?.[resource];
+  const limit = ceiling && ceiling !== one.requests?.[resource] ? `limit ${ceiling}` : "";
   const drawn = bars(one, resource);
   const told = one.state === "not_yet" ? UNKNOWN : asked;
   const title = one.state === "not_yet" ? visible(one.reason) : null;
-  return { ...stacked(told, drawn ? use(one, resource) : "", limit), title, usage: drawn ?? NO_BARS };
+  return { ...stacked(told, drawn ? (resource === "memory" ? `max ${bytes(one.use.memory_max)}` : use(one, resource)) : "", limit), title, usage: drawn ?? NO_BARS };
 }
 
 const PODS = (one) => Math.max(1, one.pods ?? 1);
@@ -150,11 +151,10 @@ function row(one) {
     cells: [
       cell(name, { title: visible(one.owner_kind) }),
       cell(one.container),
-      cell(one.state.replace("_", " "), { grade: GRADES[one.state] ?? "none", title: one.reason && visible(one.reason) }),
+      cell(one.state.replace("_", " "), { grade: GRADES[one.state] ?? "none", title: visible(one.reason || `${counted(one.points, "point")} over ${span(one.span_s)}`) }),
       resourceCell(one, "cpu"),
       resourceCell(one, "memory"),
       { ...stacked(...says), title: "of all its pods" },
-      cell(`${one.points}`, { title: `over ${span(one.span_s)}` }),
     ],
     links: [{ text: "history", href: historyHref(one.namespace, one.owner_kind, one.owner, one.container) }],
     offers: [
@@ -173,7 +173,7 @@ export const advice = {
   empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
   path: "/api/v1/advice",
   note: (document) => visible(savings(document)),
-  columns: ["Workload", "Container", "State", "CPU", "Memory", "Saves", "Points"],
+  columns: ["Workload", "Container", "State", "CPU cores", "Memory", "Saves"],
   acts: true,
   /** What nothing can be said of yet comes last. */
   items: ({ items }) => [...items].sort((one, other) => (one.state === "not_yet") - (other.state === "not_yet")),
