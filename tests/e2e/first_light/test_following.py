@@ -77,7 +77,9 @@ print(os.lstat("{FOLDER}/..data").st_ctime, open("{FOLDER}/followed").read())
 
 @pytest.fixture(scope="module")
 def registry() -> Iterator[FakeRegistry]:
+    """It wants a password."""
     with FakeRegistry() as fake:
+        fake.token, fake.password = "t0ken", "reader:hunter2"
         yield fake
 
 
@@ -91,8 +93,24 @@ def team(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Team]:
     with_sample(image, tmp_path_factory.mktemp("sample"))
+    config = {"auths": {registry.host: {"username": "reader", "password": "hunter2"}}}
+    cluster.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OWN}},
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "nemutator-image-pull", "namespace": OWN},
+            "type": "kubernetes.io/dockerconfigjson",
+            "stringData": {".dockerconfigjson": json.dumps(config)},
+        },
+    )
     installation = install(
-        cluster, node, image, bao, brain=f'image_registries = "{registry.url}"\n'
+        cluster,
+        node,
+        image,
+        bao,
+        brain=f'image_registries = "{registry.url}"\n'
+        'image_pull_secret_file = "/var/run/nemutator-image-pull/.dockerconfigjson"\n',
     )
     bao.call("POST", PATH, {"data": {"word": "word 0"}})
     team = teams.found(installation)
