@@ -1,4 +1,4 @@
-"""What docs/security.md says is so: its tests exist, and its table is what the manifests grant."""
+"""What docs/security.md and docs/operations.md say is so: their tests exist, and what is granted is what is said."""
 
 import re
 
@@ -9,16 +9,20 @@ from tests.house.tree import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "security.md").read_text()
 NAMED = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)
+OF_OPERATIONS = re.findall(
+    r"`(tests/[\w/]+\.py)::(\w+)`", (REPOSITORY / "docs" / "operations.md").read_text()
+)
 DRILLS = re.findall(r"ARGS=(tests/[\w/]+\.py)`", PAGE)
 
 
-@pytest.mark.parametrize(("path", "name"), NAMED)
+@pytest.mark.parametrize(("path", "name"), NAMED + OF_OPERATIONS)
 def test_each_test_that_is_named_exists(path: str, name: str) -> None:
     assert f"def {name}(" in (REPOSITORY / path).read_text()
 
 
 def test_many_tests_are_named_and_the_drills_exist() -> None:
     assert len(NAMED) >= 15
+    assert len(OF_OPERATIONS) >= 10
     assert len(DRILLS) == 2
     assert all((REPOSITORY / path).is_file() for path in DRILLS)
 
