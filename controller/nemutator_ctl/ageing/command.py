@@ -12,6 +12,7 @@ from nemutator_ctl.ageing.view import (
     decode_one,
     decode_pauses,
     details,
+    others,
     overview,
 )
 
@@ -37,7 +38,8 @@ def main(argv: Sequence[str]) -> int:
             document, given.output, lambda: overview(decode(document), decode_pauses(document))
         )
         return ExitCode.OK
-    found = chosen(decode(document), given.workload)
+    listed = decode(document)
+    found = chosen(listed, given.workload)
     if found is None:
         raise OperatorError(
             f"no workload that was looked at is called {given.workload!r}",
@@ -45,5 +47,7 @@ def main(argv: Sequence[str]) -> int:
             code=ExitCode.FAILED,
         )
     one = brain.get(f"{AGEING_PATH}/{found.id}")
-    arguments.write(one, given.output, lambda: details(decode_one(one)))
+    arguments.write(
+        one, given.output, lambda: details(decode_one(one)) + others(listed, given.workload)
+    )
     return ExitCode.OK

@@ -138,14 +138,30 @@ def decode_one(document: object) -> ListedFinding:
     return understood(document, ListedFinding, "a verdict on a workload")
 
 
+MOST_OTHERS = 5
+
+
 def chosen(findings: Sequence[ListedFinding], name: str) -> ListedFinding | None:
     """The first that *name* is an id, program or owner of."""
-    matching = (
+    return next(iter(_called(findings, name)), None)
+
+
+def others(findings: Sequence[ListedFinding], name: str) -> str:
+    """Which else are called so, for whoever meant another one."""
+    rest = [f"'{_title(one)}'" for one in _called(findings, name)[1:]]
+    if not rest:
+        return ""
+    more = f" and {len(rest) - MOST_OTHERS} more" if len(rest) > MOST_OTHERS else ""
+    called = f"also called {name}: {', '.join(rest[:MOST_OTHERS])}{more}"
+    return f"\n{visible(called, limit=500)}\n"
+
+
+def _called(findings: Sequence[ListedFinding], name: str) -> list[ListedFinding]:
+    return [
         one
         for one in findings
         if name in (one.id, one.workload.program, one.workload.owner, _title(one))
-    )
-    return next(matching, None)
+    ]
 
 
 def overview(findings: Sequence[ListedFinding], pauses: Sequence[ListedPause] = ()) -> str:

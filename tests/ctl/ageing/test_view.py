@@ -7,7 +7,15 @@ from nemutator_common.errors import OperatorError
 from nemutator_common.windows import WindowPause
 from nemutator_controller.ageing.busiest import Busiest
 from nemutator_controller.ageing.documents import busiest_document, item_document, list_document
-from nemutator_ctl.ageing.view import chosen, decode, decode_one, decode_pauses, details, overview
+from nemutator_ctl.ageing.view import (
+    chosen,
+    decode,
+    decode_one,
+    decode_pauses,
+    details,
+    others,
+    overview,
+)
 
 from tests.controller.ageing.test_findings import finding
 from tests.fakes.ageing import FRAMES, SHOP, kept_windows, window_source
@@ -47,6 +55,16 @@ def test_one_is_found_by_what_people_call_it() -> None:
     for name in (SHOP.id, "shop", "web"):
         assert chosen(found, name) == found[0]
     assert chosen(found, "bank") is None
+
+
+def test_who_meant_another_one_of_that_name_is_told_of_it() -> None:
+    [one] = decode(listing())
+    assert others([one], "shop") == ""
+    other = replace(one, workload=replace(one.workload, owner="w\x1beb2"))
+    told = others([one, *[other] * 6], "shop")
+    assert told.startswith("\nalso called shop: 'shop/w\\x1beb2 shop', ")
+    assert told.endswith(" and 1 more\n")
+    assert others([one, other], one.workload.owner) == ""
 
 
 def test_one_is_shown_with_its_numbers_and_its_stack() -> None:
