@@ -188,6 +188,18 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     assert complaints(page) == []
 
 
+def test_a_workload_leads_to_all_that_is_known_of_it(page: Page, known: FakeBrain) -> None:
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    links = page.get_by_role("navigation", name="This workload in the lists").get_by_role("link")
+    expect(links).to_have_count(8)
+    found = {link.inner_text(): link.get_attribute("href") for link in links.all()}
+    assert found["Profile"] == "#profiles/api"
+    assert found["Mutations"] == "#mutations/api"
+    assert found["Audit"] == "#grants/api"
+    links.filter(has_text="Leases").click()
+    expect(page.locator("#list-title")).to_have_text("Leases")
+
+
 def test_a_plot_is_read_by_keyboard(page: Page, known: FakeBrain) -> None:
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     slider = page.get_by_role("slider", name="moment of CPU")

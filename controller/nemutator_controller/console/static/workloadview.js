@@ -3,8 +3,21 @@
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { span, visible } from "./format.js";
 import { historyHref } from "./inventory.js";
+import { filteredHref } from "./lists.js";
 import { SPANS, plots } from "./plots.js";
 import { MOST, busy, changes, seasonOf, state } from "./workloadmarks.js";
+
+/** Lists that are narrowed by its name. */
+const ELSEWHERE = {
+  Profile: "profiles",
+  Advice: "advice",
+  Ageing: "ageing",
+  Neighbours: "neighbours",
+  Mutations: "mutations",
+  Leases: "leases",
+  Audit: "grants",
+  Flows: "flows",
+};
 
 /** By figure: which step a person looks at; the last one without a choice. */
 const looked = new Map();
@@ -21,6 +34,7 @@ export function showRow(row, found) {
   text(byId("row-title"), visible(`${namespace.replace(/\/$/, "")}/${name}`));
   text(byId("row-kind"), visible(kind));
   tabs("row-spans", Object.keys(SPANS), row.back, (back) => hrefOf(row, { back }));
+  tabs("row-elsewhere", Object.keys(ELSEWHERE), null, (list) => filteredHref(ELSEWHERE[list], name));
   const containers = found?.containers ?? [];
   hide(byId("row-containers"), containers.length < 2);
   tabs("row-containers", containers, found?.row.container, (container) => hrefOf(row, { container }));
@@ -52,9 +66,14 @@ function showChanges(listed) {
   keyed(
     byId("row-changes-lines"),
     listed.slice(0, MOST),
-    () => globalThis.document.createElement("li"),
-    (element, { at, text: what, title }) => {
-      text(element, `${written(at)}: ${what}`);
+    () => {
+      const element = globalThis.document.createElement("li");
+      element.append(globalThis.document.createElement("a"));
+      return element;
+    },
+    (element, { key, at, text: what, title }) => {
+      text(element.firstElementChild, `${written(at)}: ${what}`);
+      attribute(element.firstElementChild, "href", filteredHref("mutations", `id:${key}`));
       attribute(element, "title", title);
     },
   );
