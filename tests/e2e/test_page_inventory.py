@@ -188,6 +188,19 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     assert complaints(page) == []
 
 
+def test_a_workload_among_thousands_is_searched_by_the_brain(page: Page, known: FakeBrain) -> None:
+    known.remaining = 9_700
+    rows = shown(page, "workloads")
+    expect(rows.first).to_be_visible()
+    about = page.locator("#list-about")
+    expect(about).to_contain_text("9700 workloads more: the filter workload:NAME finds them.")
+    page.locator("#list-filter").fill("workload:api -test")
+    expect(rows.first).to_be_visible()
+    page.wait_for_function("location.hash.includes('workload')")
+    with page.expect_request(lambda request: "search=api" in request.url):
+        page.locator("#list-filter").fill("workload:api workload:shop")
+
+
 def test_a_workload_leads_to_all_that_is_known_of_it(page: Page, known: FakeBrain) -> None:
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     links = page.get_by_role("navigation", name="This workload in the lists").get_by_role("link")

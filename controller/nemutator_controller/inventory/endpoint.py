@@ -65,6 +65,8 @@ MOST = 5_000
 USUAL_BRANCHES = 50
 """Workloads of one page with all their pods: each may have thousands."""
 
+LONGEST_SEARCH = 200
+
 VIEWS = ("list", "tree", "graph", "namespaces")
 
 
@@ -147,7 +149,11 @@ def asked_of(
         if each.key not in fields:
             raise NotAskedWellError(f"fieldSelector: expected one of {', '.join(fields)}")
     labels = _selector(query.get("labelSelector"), "labelSelector")
-    wanted = Wanted(query.get("namespace") or None, labels, chosen)
+    search = query.get("search", "")
+    if len(search) > LONGEST_SEARCH:
+        raise NotAskedWellError(f"search: expected at most {LONGEST_SEARCH} characters")
+    words = tuple(search.lower().split())
+    wanted = Wanted(query.get("namespace") or None, labels, chosen, words)
     return Asked(wanted, order, limit, query.get("continue", ""))
 
 

@@ -35,6 +35,8 @@ class Wanted:
     labels: Selector = EVERYTHING
     fields: Selector = EVERYTHING
     """Over `NODE_FIELDS` or `WORKLOAD_FIELDS`."""
+    search: tuple[str, ...] = ()
+    """Small letters: each is a part of a workload's NAMESPACE/NAME."""
 
     def has_node(self, item: NodeItem) -> bool:
         return self.labels.matches(item.labels) and (
@@ -42,7 +44,8 @@ class Wanted:
         )
 
     def has_workload(self, figures: WorkloadFigures) -> bool:
-        if self.namespace is not None and figures.key[0] != self.namespace:
+        namespace, _, name = figures.key
+        if self.namespace not in (None, namespace) or not self._is_called(namespace, name):
             return False
         return self._has_labels(figures) and (
             self.fields is EVERYTHING or self.fields.matches(_workload_fields(figures))
@@ -50,11 +53,17 @@ class Wanted:
 
     def has_workload_item(self, item: WorkloadItem) -> bool:
         """The same of one that another cluster shows, which does not say what its programs are."""
-        if self.namespace is not None and item.namespace != self.namespace:
+        if self.namespace not in (None, item.namespace):
+            return False
+        if not self._is_called(item.namespace, item.name):
             return False
         return self.labels.matches(item.labels) and (
             self.fields is EVERYTHING or self.fields.matches(_workload_item_fields(item))
         )
+
+    def _is_called(self, namespace: str, name: str) -> bool:
+        called = f"{namespace}/{name}".lower()
+        return all(word in called for word in self.search)
 
     def _has_labels(self, figures: WorkloadFigures) -> bool:
         """A program has the labels of its group, and the runtime that is its own."""

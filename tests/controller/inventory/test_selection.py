@@ -46,6 +46,24 @@ def test_workloads_are_chosen_by_namespace_and_labels() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ((), ["empty", "web", "db-1"]),
+        (("eb",), ["web"]),
+        (("shop/", "b"), ["web", "db-1"]),
+        (("x",), []),
+    ],
+)
+def test_workloads_are_searched_by_parts_of_their_names(
+    search: tuple[str, ...], found: list[str]
+) -> None:
+    wanted = Wanted(search=search)
+    assert sorted(workloads(wanted)) == sorted(found)
+    items = [workload_item(each) for each in shop().workloads.values()]
+    assert sorted(each.name for each in items if wanted.has_workload_item(each)) == sorted(found)
+
+
 def test_nodes_are_chosen_by_fields_and_labels() -> None:
     nodes = [node_item(each, None) for each in shop().nodes.values()]
 

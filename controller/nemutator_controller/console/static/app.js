@@ -181,6 +181,7 @@ function listen() {
   byId("list-filter").addEventListener("input", () => {
     show();
     keepInAddress(byId("list-filter").value);
+    if (LISTS[state.list].searched) pollNow();
   });
   listenToList(show);
   listenToDetails();

@@ -101,7 +101,13 @@ export const workloads = {
     "What each workload requests and uses, all its pods together; waste is what it requests and would not use at the worst that was seen. Its history shows use over time.",
   empty: "No workload has been seen yet: agents report what runs within a quarter of a minute.",
   path: `/api/v1/workloads?orderBy=cpu&limit=${WORKLOADS}`,
-  note: more("workload", "nemutator workloads"),
+  note: more("workload", "the filter workload:NAME"),
+  /** What is looked for among all of them, and not only among those that are shown. */
+  searched: (words) =>
+    [...words.matchAll(/(?:^|\s)workload:(\S+)/gi)]
+      .map(([, word]) => word)
+      .join(" ")
+      .slice(0, 200),
   columns: ["Workload", "Replicas", "Requests", "Limits", "Use now", "Usual", "Worst", "Waste", "Network", "Trouble"],
   acts: true,
   row: (one) => ({

@@ -110,7 +110,9 @@ async function overviewed() {
 }
 
 async function listed(list) {
-  const document = await brain.get(LISTS[list].path);
+  const { path, searched } = LISTS[list];
+  const search = searched?.(state.narrowedBy ?? "");
+  const document = await brain.get(search ? `${path}&${new URLSearchParams({ search })}` : path);
   return list === "profiles" ? { document, ...(await targets()) } : { document };
 }
 
