@@ -155,6 +155,12 @@ class BrainSettings(ServesMetrics):
         " nothing is scaled.",
         check=between(0, 1_000),
     )
+    packing_nodes: int = setting(
+        0,
+        "Most nodes that are emptied, or empty and named removable, at once while a SeasonPolicy in force says"
+        " `placement: Pack`; 0: none, and no pod is moved.",
+        check=between(0, 1_000),
+    )
     season_workloads: int = setting(
         5_000,
         "Workloads whose use is kept by day to find their seasons, 13 KB each for three weeks. One more takes the"

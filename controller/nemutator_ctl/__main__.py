@@ -41,6 +41,10 @@ COMMANDS = {
     "history": ("nemutator_ctl.history.command", "show what a workload used, and its usual week"),
     "replay": ("nemutator_ctl.replay.command", "try ways to size on use that was recorded"),
     "place": ("nemutator_ctl.place.command", "say which nodes suit a pod, and why"),
+    "packing": (
+        "nemutator_ctl.packing.command",
+        "say which nodes could be emptied, and why the others not",
+    ),
     "buffers": ("nemutator_ctl.buffers.command", "say how much room is kept free, and why"),
     "neighbours": (
         "nemutator_ctl.neighbours.command",

@@ -89,3 +89,9 @@ NODE_MARK_WRITES = Metric(
     "writes of those, by result: written, refused",
     ("result",),
 )
+PACKED_NODES = Metric(
+    "nemutator_packed_nodes",
+    "gauge",
+    "nodes that are emptied because a SeasonPolicy packs, by state: emptying, removable (nothing runs there any more)",
+    ("state",),
+)

@@ -32,8 +32,9 @@ from nemutator_controller.app.neighbours import (
 )
 from nemutator_controller.app.node_marks import node_marks_part
 from nemutator_controller.app.nodes import nodes_part, report_pace
+from nemutator_controller.app.packing import EmptyingMarks, node_emptying, packing_part
 from nemutator_controller.app.parts import Part, add_tasks
-from nemutator_controller.app.placement import kept_snapshot, placement_part
+from nemutator_controller.app.placement import counted_cluster, kept_snapshot, placement_part
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
 from nemutator_controller.app.seasons import brain_seasons, seasons_part
@@ -109,7 +110,9 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     neighbours = neighbour_learner(context)
     assessments = neighbour_assessments(context, neighbours)
     replicas = admission_replicas(context)
-    places = kept_snapshot(context, current, flows, assessments, seasons.finding)
+    counted = counted_cluster(context, current)
+    places = kept_snapshot(context, flows, assessments, seasons, counted)
+    emptying = node_emptying(context, counted, evictions, seasons)
     parts = [
         nodes_part(
             context,
@@ -140,7 +143,10 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         updating_part(context, usages, findings, replicas, seasons),
         seasons_part(context, seasons, usages),
         buffers_part(context, seasons),
-        node_marks_part(context, nodes, places, seasons),
+        node_marks_part(
+            context, nodes, places, seasons, [EmptyingMarks(emptying)] if emptying else []
+        ),
+        packing_part(context, emptying),
         windows_part(context),
         images_part(context),
         api_document_part(),

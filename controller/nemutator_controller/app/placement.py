@@ -15,6 +15,7 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.inventory import WatchedByBrain
 from nemutator_controller.app.listeners import BrainListener
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.flows import FlowEnd, NamedFlow, addresses_of, named_flows
 from nemutator_controller.inventory.kept_flows import KeptFlows
@@ -32,9 +33,11 @@ from nemutator_controller.placement.nodes_snapshot import (
 from nemutator_controller.placement.pods import LARGEST_BYTES
 from nemutator_controller.placement.refreshing import KeptNodesSnapshot
 from nemutator_controller.seasons.day_book import CLUSTER
-from nemutator_controller.seasons.finding import SeasonFinding
 
 ON_EACH_NODE = "DaemonSet"
+
+SEASON_OF = {"Pack": "off-peak", "Spread": "peak"}
+"""The season whose scores a SeasonPolicy asks for."""
 
 UNTOLD = frozenset({"flat", "unknown"})
 """Seasons that say nothing of what comes."""
@@ -45,20 +48,28 @@ EXTENDER_LIMITS = Limits(body_bytes=LARGEST_BYTES, connections=64, request_s=2.0
 
 def kept_snapshot(
     context: BrainContext,
-    use: CurrentUse,
     flows: KeptFlows,
     neighbours: NeighbourAssessments,
-    seasons: SeasonFinding,
+    seasons: BrainSeasons,
+    counted: CountedCluster | None,
 ) -> KeptNodesSnapshot | None:
+    """None: there is no cluster."""
+    if context.cluster is None or counted is None:
+        return None
+    watched = WatchedByBrain(context.cluster)
+    clock = context.process.clock
+    return KeptNodesSnapshot(
+        ClusterNodes(counted, watched, flows, neighbours, seasons, clock), context.process
+    )
+
+
+def counted_cluster(context: BrainContext, use: CurrentUse) -> CountedCluster | None:
     """None: there is no cluster."""
     if context.cluster is None:
         return None
     watched = WatchedByBrain(context.cluster)
     clock = context.process.clock
-    counted = CountedCluster(watched, use, NoLevels(), asyncio.to_thread, clock)
-    return KeptNodesSnapshot(
-        ClusterNodes(counted, watched, flows, neighbours, seasons, clock), context.process
-    )
+    return CountedCluster(watched, use, NoLevels(), asyncio.to_thread, clock)
 
 
 def placement_part(context: BrainContext, snapshot: KeptNodesSnapshot | None) -> Part:
@@ -104,7 +115,7 @@ class ClusterNodes:
     watched: WatchedByBrain
     flows: KeptFlows
     neighbours: NeighbourAssessments
-    seasons: SeasonFinding
+    seasons: BrainSeasons
     clock: Clock
 
     async def take(self) -> NodesSnapshot | None:
@@ -131,10 +142,13 @@ class ClusterNodes:
 
         seasons = {
             scope: found.state.season
-            for scope, found in list(self.seasons.found.items())
+            for scope, found in list(self.seasons.finding.found.items())
             if found.state.season not in UNTOLD
         }
         season = seasons.pop(CLUSTER, "")
+        if said := SEASON_OF.get(self.seasons.behaviour().placement):
+            # Who says so in a policy means all workloads.
+            season, seasons = said, {}
 
         def made() -> NodesSnapshot:
             named = named_flows(reported, snapshot, addresses_of(snapshot, self.watched.objects()))

@@ -20,6 +20,7 @@ _MEANINGS = {
     "SeasonSpec.evictions": "Hold: evictions that were asked for wait meanwhile. Allow is the default.",
     "SeasonSpec.buffer": "Room that is kept free meanwhile by pods of low priority, where the setting brain.buffer_pods allows some; one of the two.",
     "SeasonSpec.reserve": "Open: meanwhile any pod may run on the nodes that the setting brain.reserve_nodes selects; otherwise they bear a taint. Closed is the default.",
+    "SeasonSpec.placement": "Pack or Spread: how nodes are scored meanwhile. With Pack nodes are emptied, too, where the setting brain.packing_nodes allows some.",
     "SeasonBuffer.pods": "So many, whatever the forecast says.",
     "SeasonBuffer.forecastPercent": "As many as request this share of the CPU that the cluster is expected to use within the lead, and does not use now.",
     "SeasonAdvice.cpuPercentile": "Of CPU use, what is requested; as the settings say, if this is absent.",

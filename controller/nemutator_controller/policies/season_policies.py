@@ -50,6 +50,8 @@ class SeasonSpec(_Strict, frozen=True):
     """Hold: evictions that were asked for wait, and may expire."""
     buffer: SeasonBuffer | None = None
     reserve: Literal["Open", "Closed"] = "Closed"
+    placement: Literal["Pack", "Spread"] | None = None
+    """How nodes are scored, whatever the season; Pack: and nodes are emptied."""
 
 
 class SoundBrain(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +73,10 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     buffer_by: str = ""
     """The name of the brain that wants it."""
     opens_reserve: str = ""
+    placement: str = ""
+    """Pack or Spread; empty: as the season has it."""
+    packs_by: str = ""
+    """The name of the brain that packs."""
 
 
 def season_policy_of(name: str, spec: Any) -> SoundBrain:
@@ -92,12 +98,16 @@ def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Beha
     chosen = sorted((one for one in brains if one.name in in_force), key=lambda one: one.name)
     percentiles = (one.spec.advice.cpu_percentile for one in chosen)
     margins = (one.spec.advice.memory_buffer_percent for one in chosen)
+    placing = next((one for one in chosen if one.spec.placement is not None), None)
+    packs = placing is not None and placing.spec.placement == "Pack"
     buffering = next((one for one in chosen if one.spec.buffer is not None), None)
     return Behaviour(
         cpu_percentile=next((float(one) for one in percentiles if one is not None), None),
         memory_buffer=next((float(one) for one in margins if one is not None), None),
         holds_resizes=next((one.name for one in chosen if one.spec.resizes == "Hold"), ""),
         holds_evictions=next((one.name for one in chosen if one.spec.evictions == "Hold"), ""),
+        placement="" if placing is None else placing.spec.placement or "",
+        packs_by=placing.name if placing is not None and packs else "",
         opens_reserve=next((one.name for one in chosen if one.spec.reserve == "Open"), ""),
         buffer=None if buffering is None else buffering.spec.buffer,
         buffer_by="" if buffering is None else buffering.name,

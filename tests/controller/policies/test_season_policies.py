@@ -53,6 +53,20 @@ def test_of_several_the_first_by_name_counts_and_whoever_holds_back_wins() -> No
     assert behaviour_of(brains, frozenset()) == Behaviour()
 
 
+def test_who_says_how_to_place_first_by_name_counts() -> None:
+    brains = [
+        season_policy_of("a", {"when": PEAK}),
+        season_policy_of("b", {"when": PEAK, "placement": "Spread"}),
+        season_policy_of("c", {"when": PEAK, "placement": "Pack"}),
+    ]
+
+    both = behaviour_of(brains, frozenset({"a", "b", "c"}))
+    assert (both.placement, both.packs_by) == ("Spread", "")
+    night = behaviour_of(brains, frozenset({"a", "c"}))
+    assert (night.placement, night.packs_by) == ("Pack", "c")
+    assert behaviour_of(brains, frozenset({"a"})).placement == ""
+
+
 def test_a_reserve_is_opened_by_any_that_is_in_force() -> None:
     brains = [
         season_policy_of("a", {"when": PEAK}),

@@ -3,6 +3,7 @@
 Nobody runs pods there: how much tasks of the nodes wait is what agents of both report.
 """
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,7 @@ from tests.e2e.testbed.in_cluster.installation import (
     REPORTS,
     Installation,
     installed,
+    nemutator,
     refusals,
 )
 from tests.fakes.reports import report
@@ -60,6 +62,41 @@ def marked(cluster: Cluster, tmp_path: Path) -> Iterator[Installation]:
 def taints(cluster: Cluster, node: str) -> dict[str, str]:
     found: Json = cluster.get("node", node)
     return {one["key"]: one.get("value", "") for one in found["spec"].get("taints", ())}
+
+
+def make_ready(cluster: Cluster, node: str) -> None:
+    """As a kubelet would, once."""
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "50"}
+    ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+    status = {"allocatable": amounts, "capacity": amounts, "conditions": [ready]}
+    patch = json.dumps({"status": status})
+    cluster.kubectl("patch", "node", node, "--subresource=status", "--patch", patch)
+
+
+@pytest.mark.timeout(600)
+def test_what_could_be_emptied_is_read_from_the_api_server(
+    marked: Installation, cluster: Cluster, tmp_path: Path
+) -> None:
+    node = marked.nodes[0]
+    marked.pod("bare", node, "nemutator-agent")
+    viewer = marked.token("viewer", audience="")
+
+    def kept() -> bool:
+        make_ready(cluster, node)
+        shown = nemutator(marked, viewer, tmp_path, "packing", "--limit", "50")
+        assert shown.returncode == 0, shown
+        rows = [line for line in shown.stdout.splitlines() if line.startswith(node)]
+        return len(rows) == 1 and "/bare: nobody would make another one" in rows[0]
+
+    until(kept, "a pod that nobody owns keeps its node", within_s=PATIENCE_S)
+    cluster.kubectl(
+        "annotate", "node", node, "cluster-autoscaler.kubernetes.io/scale-down-disabled=true"
+    )
+    shown = nemutator(marked, viewer, tmp_path, "packing", "--limit", "50")
+    [row] = [line for line in shown.stdout.splitlines() if line.startswith(node)]
+    assert "scale-down-disabled: true" in row or "it is not ready" in row
+    assert "nothing is emptied: brain.packing_nodes is 0" in shown.stdout
+    assert refusals(marked) == []
 
 
 @pytest.mark.timeout(900)

@@ -1,0 +1,232 @@
+"""Packing, put together, with what it asks of the cluster, of evictions and of seasons."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from nemutator_common import names
+
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.evictions import BY, LONGEST_REASON, WITHIN_S, fresh_id
+from nemutator_controller.app.leadership import by_the_leader
+from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.seasons import BrainSeasons
+from nemutator_controller.evictions.evicting import EvictionQueue, TooManyEvictionsError
+from nemutator_controller.evictions.records import EvictionRequest
+from nemutator_controller.inventory.model import NodeFigures
+from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
+from nemutator_controller.kube.calls import Selection, listing
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.objects import Shape
+from nemutator_controller.kube.resources import PODS, WATCHED_NODES
+from nemutator_controller.node_marks.marks import (
+    NEVER,
+    NO_MARKS,
+    MarkedNode,
+    NodeMarks,
+    NodeTaint,
+)
+from nemutator_controller.packing.emptying import NodeEmptying
+from nemutator_controller.packing.endpoint import PackingApi
+from nemutator_controller.packing.model import (
+    NodeContents,
+    PackingUnknownError,
+    PackNode,
+    PackPod,
+)
+from nemutator_controller.packing.pods import pods_in
+
+KEEPS = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+HARD = (NEVER, "NoExecute")
+
+MOST_OF_A_NODE = 1_000
+"""Pods that are read of one node; the API server's own limit for a node is a tenth of it."""
+
+
+def node_emptying(
+    context: BrainContext,
+    counted: CountedCluster | None,
+    queue: EvictionQueue | None,
+    seasons: BrainSeasons,
+) -> NodeEmptying | None:
+    """None: there is no cluster."""
+    cluster = context.cluster
+    if cluster is None or counted is None or queue is None:
+        return None
+    return NodeEmptying(
+        SeasonThatPacks(seasons),
+        NodesToPack(cluster, counted, context.settings.namespace),
+        QueuedMoves(queue, context),
+        context.process,
+        most=context.settings.packing_nodes,
+    )
+
+
+def packing_part(context: BrainContext, emptying: NodeEmptying | None) -> Part:
+    cluster = context.cluster
+    routes = PackingApi(emptying).routes()
+    if cluster is None or emptying is None:
+        return Part(routes=routes)
+    tasks = []
+    if context.settings.packing_nodes:
+        tasks.append(Task(TaskPhase.WORK, "empty nodes", emptying.run, alone=True))
+    return Part(routes=by_the_leader(routes, cluster.leadership, reading=True), tasks=tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonThatPacks:
+    """The `PackingSeason`."""
+
+    seasons: BrainSeasons
+
+    def packs_by(self) -> str | None:
+        if self.seasons.context.shared:
+            return ""
+        return self.seasons.behaviour().packs_by if self.seasons.switching.is_settled else None
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyingMarks:
+    """`NodeWishes`: a taint on nodes that are emptied, and a note on those that are empty."""
+
+    emptying: NodeEmptying
+    keys: frozenset[str] = frozenset({str(names.EMPTYING), str(names.REMOVABLE)})
+
+    async def refresh(self) -> None:
+        return None
+
+    def wanted(self, node: MarkedNode) -> NodeMarks | None:
+        if self.emptying.policy is None:
+            return None
+        one = self.emptying.chosen.get(node.name)
+        if one is None:
+            return NO_MARKS
+        key = str(names.EMPTYING)
+        notes = {str(names.REMOVABLE): one.why} if one.state == "removable" else {}
+        return NodeMarks({key: NodeTaint(key)}, annotations=notes)
+
+
+class _RawMetadata(Shape, frozen=True, gc=False):
+    annotations: Mapping[str, str] = {}
+
+
+class _RawNode(Shape, frozen=True, gc=False):
+    metadata: _RawMetadata = _RawMetadata()
+
+
+class _RawNodes(Shape, frozen=True, gc=False):
+    items: tuple[_RawNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodesToPack:
+    """The `PackedNodes`. What informers do not keep of pods and nodes is read from the API server for the few in question."""
+
+    cluster: Cluster
+    counted: CountedCluster
+    namespace: str
+
+    async def now(self) -> Sequence[PackNode] | None:
+        try:
+            figures = await self.counted.now()
+        except NotListedYetError:
+            return None
+        return [pack_node(one) for one in figures.nodes.values() if one.node is not None]
+
+    async def contents_of(self, node: str) -> NodeContents:
+        of_node = Selection(fields=f"spec.nodeName={node}")
+        itself = Selection(fields=f"metadata.name={node}")
+        transport = self.cluster.reader.transport
+        try:
+            body = await transport.send(listing(PODS, of_node, limit=MOST_OF_A_NODE))
+            raw = await transport.send(listing(WATCHED_NODES, itself, limit=1))
+            found = msgspec.json.decode(raw, type=_RawNodes)
+            figures = await self.counted.now()
+        except (KubeError, msgspec.MsgspecError, NotListedYetError) as error:
+            raise PackingUnknownError(str(error)[:200]) from error
+        requests = {
+            each.pod.metadata.uid: (
+                each.demand.requests.cpu_millis,
+                each.demand.requests.memory_bytes,
+            )
+            for workload in figures.workloads.values()
+            for each in workload.pods
+            if each.pod.spec.node_name == node
+        }
+        budgets = figures.objects.disruption_budgets.values()
+        if "poddisruptionbudgets" in figures.objects.unlisted:
+            raise PackingUnknownError("PodDisruptionBudgets are not listed yet")
+        pods = pods_in(body, requests, budgets, own_namespace=self.namespace)
+        keeps = any(one.metadata.annotations.get(KEEPS) == "true" for one in found.items)
+        return NodeContents(pods=pods, kept=f"{KEEPS}: true" if keeps else "")
+
+
+def pack_node(one: NodeFigures) -> PackNode:
+    node, tally = one.node, one.tally
+    taints = () if node is None else node.spec.taints
+    labels: Mapping[str, str] = {} if node is None else node.metadata.labels
+    hard = next((each.key for each in taints if each.effect in HARD), "")
+    cordoned = node is not None and node.spec.unschedulable
+    takes_none = (
+        "it is not ready"
+        if not one.is_ready
+        else "it is cordoned"
+        if cordoned
+        else f"it has the taint {hard}"
+        if hard
+        else ""
+    )
+    controls = any(each in labels for each in CONTROL_PLANE)
+    cpu = one.allocatable.cpu_millis
+    used = None if tally.cpu_cores is None or cpu <= 0 else 1_000 * tally.cpu_cores / cpu
+    return PackNode(
+        name=one.name,
+        labels=labels,
+        cpu_millis=cpu,
+        memory_bytes=one.allocatable.memory_bytes,
+        most_pods=110 if one.most_pods is None else one.most_pods,
+        requested_cpu=tally.requests.cpu_millis,
+        requested_memory=tally.requests.memory_bytes,
+        pods=tally.pods,
+        used_share=used,
+        takes_none=takes_none,
+        kept="it is of the control plane" if controls else takes_none,
+        is_marked=any(each.key == names.EMPTYING for each in taints),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMoves:
+    """The `PackingEvictions`: those of everybody, with their budgets and their journal."""
+
+    queue: EvictionQueue
+    context: BrainContext
+
+    async def ask(self, pods: Sequence[PackPod], reason: str) -> str:
+        cluster, now = self.context.cluster, self.context.process.clock.now()
+        assert cluster is not None
+        there = [cluster.evictable.find(pod.uid) for pod in pods]
+        chosen = [one for one in there if one is not None and one.workload is not None]
+        if not chosen:
+            return ""
+        request = EvictionRequest(
+            id=fresh_id(),
+            at=now,
+            until=now + WITHIN_S,
+            by=BY,
+            reason=reason[:LONGEST_REASON],
+            selection=f"pods of node {chosen[0].node}",
+        )
+        try:
+            await self.queue.add(request, chosen)
+        except TooManyEvictionsError:
+            return ""
+        return request.id
+
+    def waits(self, uids: Collection[str]) -> bool:
+        return bool(self.queue.uids & set(uids))
+
+    async def cancel(self, request: str) -> None:
+        await self.queue.cancel(request)

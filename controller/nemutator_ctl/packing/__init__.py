@@ -1,0 +1,1 @@
+"""`nemutator packing`: which nodes could be emptied, and why the others not."""
