@@ -26,7 +26,7 @@ class ListedMove:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedNode:
+class ListedEmptiedNode:
     node: str
     share: Amount
     state: str
@@ -36,7 +36,7 @@ class ListedNode:
 
 class ListedPacking(msgspec.Struct, frozen=True):
     most: int
-    items: tuple[ListedNode, ...]
+    items: tuple[ListedEmptiedNode, ...]
     policy: str | None = None
 
 
@@ -54,7 +54,7 @@ def overview(found: ListedPacking) -> str:
     return table(LAYOUT, rows) + _by(found)
 
 
-def _why(one: ListedNode) -> str:
+def _why(one: ListedEmptiedNode) -> str:
     if not one.moves:
         return one.why or "nothing runs there but what runs on each node"
     named = ", ".join(

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from nemutator_common.wire import Batch, Envelope, Pressure, Pressures
 
+from scripts.crds import FOLDER
 from tests.e2e.testbed.in_cluster.installation import (
     REPORTS,
     Installation,
@@ -45,6 +46,11 @@ def permissions(namespace: str) -> Iterator[Json]:
 
 @pytest.fixture
 def marked(cluster: Cluster, tmp_path: Path) -> Iterator[Installation]:
+    # Which policies are in force is known once they can be listed.
+    for plural in ("mutationpolicies", "seasonpolicies"):
+        cluster.kubectl("apply", "--server-side", "-f", str(FOLDER / f"{plural}.json"))
+        crd = f"customresourcedefinition/{plural}.nemutator.io"
+        cluster.kubectl("wait", "--for=condition=Established", crd, "--timeout=60s")
     on = {
         "NEMUTATOR_BRAIN_PRESSURE_TAINTS": "true",
         "NEMUTATOR_BRAIN_NEIGHBOUR_MINUTE_S": str(MINUTE_S),
@@ -130,9 +136,10 @@ def test_a_taint_follows_the_pressure_of_its_node(marked: Installation, cluster:
 
     until(lambda: has("4", 95.0), "the node is known to be under pressure", within_s=PATIENCE_S)
     # What others have written there stays, and no other node bears it; the reserve is closed.
+    assert PRESSURE not in taints(cluster, idle)
     assert taints(cluster, busy)["example.com/rack"] == "a"
     until(
-        lambda: taints(cluster, idle) == {"nemutator.io/reserve": ""},
+        lambda: "nemutator.io/reserve" in taints(cluster, idle),
         "the reserve is closed",
         within_s=PATIENCE_S,
     )
