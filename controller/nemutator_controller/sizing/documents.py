@@ -1,10 +1,11 @@
 """The document of /api/v1/advice: for each container a value with its reason, or only a reason."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+import msgspec
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Amounts, RecommendedContainer
 
@@ -14,16 +15,19 @@ from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confidence:
+# Structs, for the reason that those of `recommendation` are.
+class Confidence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of what is advised, from 0 to 1."""
 
     cpu: float = 0.0
     memory: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+NO_AMOUNTS = Amounts()
+NO_CONFIDENCE = Confidence()
+
+
+class Use(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The use that the advice was made from."""
 
     cpu_p50: float
@@ -36,8 +40,7 @@ class Use:
     """For memory, in two weeks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     namespace: str
     owner_kind: str
     owner: str
@@ -52,11 +55,11 @@ class Advice:
     requests_now: Amounts
     requests: Amounts
     limits: Amounts
-    lower: Amounts = field(default_factory=Amounts)
+    lower: Amounts = NO_AMOUNTS
     """What requests less than this is too small, whatever else there is."""
-    upper: Amounts = field(default_factory=Amounts)
+    upper: Amounts = NO_AMOUNTS
     """What requests more than this is too large; it comes nearer the more is known."""
-    confidence: Confidence = field(default_factory=Confidence)
+    confidence: Confidence = NO_CONFIDENCE
     pods: int = 1
     """Of the workload, that run: each of them requests so much."""
     remarks: tuple[str, ...] = ()
@@ -140,8 +143,7 @@ def _advice(
     recommended = recommend(seen, now=now)
     given = recommended if isinstance(recommended, Recommendation) else None
     # Of what leaks, no amount is enough: to request more pays for the leak.
-    amounts = {side: _of(given, side, growth is None) for side in _SIDES}
-    wanted = amounts["value"]
+    wanted, lower, upper = _sides(given, growth is None)
     limited = wanted.memory if given and given.limits_memory else None
     return Advice(
         namespace=seen.key.namespace,
@@ -164,35 +166,40 @@ def _advice(
         ),
         requests_now=_amounts(requested),
         requests=wanted,
-        limits=Amounts(memory=limited),
-        lower=amounts["lower"],
-        upper=amounts["upper"],
+        limits=NO_AMOUNTS if limited is None else Amounts(memory=limited),
+        lower=lower,
+        upper=upper,
         confidence=_confidence(given, growth is None),
         pods=1 if requested is None else requested.pods,
     )
 
 
-_SIDES = ("value", "lower", "upper")
-
-
-def _of(given: Recommendation | None, side: str, has_memory: bool) -> Amounts:
+def _sides(given: Recommendation | None, has_memory: bool) -> tuple[Amounts, Amounts, Amounts]:
+    """What is advised, and its bounds."""
     if given is None:
-        return Amounts()
-    cpu: int = getattr(given.cpu_millis, side)
-    memory: int = getattr(given.memory_mb, side)
-    return Amounts(cpu=f"{cpu}m", memory=f"{memory}M" if has_memory else None)
+        return NO_AMOUNTS, NO_AMOUNTS, NO_AMOUNTS
+    cpu, memory = given.cpu_millis, given.memory_mb
+    return (
+        _amounts_of(cpu.value, memory.value if has_memory else None),
+        _amounts_of(cpu.lower, memory.lower if has_memory else None),
+        _amounts_of(cpu.upper, memory.upper if has_memory else None),
+    )
+
+
+def _amounts_of(cpu_millis: int, memory_mb: int | None) -> Amounts:
+    return Amounts(cpu=f"{cpu_millis}m", memory=None if memory_mb is None else f"{memory_mb}M")
 
 
 def _confidence(given: Recommendation | None, has_memory: bool) -> Confidence:
     if given is None:
-        return Confidence()
+        return NO_CONFIDENCE
     memory = given.memory_mb.confidence if has_memory else 0.0
     return Confidence(cpu=given.cpu_millis.confidence, memory=memory)
 
 
 def _amounts(requested: Requested | None) -> Amounts:
     if requested is None:
-        return Amounts()
+        return NO_AMOUNTS
     cpu, memory = requested.cpu_millis, requested.memory_bytes
     return Amounts(
         cpu=None if cpu is None else f"{cpu}m", memory=None if memory is None else str(memory)

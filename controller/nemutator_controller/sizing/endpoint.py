@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
+import msgspec
 from aiohttp import web
 from nemutator_common.admission_snapshots import ADVICE_PATH, AdviceSnapshot
 from nemutator_common.process import Process
@@ -85,7 +86,9 @@ class AdviceApi:
             ContainerKey(one.namespace, one.owner_kind, one.owner, one.container) for one in several
         ]
         return [
-            replace(one, remarks=tuple(runtime_remarks(one, flags))) if flags else one
+            msgspec.structs.replace(one, remarks=tuple(runtime_remarks(one, flags)))
+            if flags
+            else one
             for one, flags in zip(several, self.flags.of_each(keys), strict=True)
         ]
 

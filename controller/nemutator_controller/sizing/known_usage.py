@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
 from nemutator_controller.sizing.keys import ContainerKey
 
 
@@ -24,8 +26,7 @@ class Knobs:
 DEFAULT_KNOBS = Knobs()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownUsage:
+class KnownUsage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is known of one container's use."""
 
     key: ContainerKey

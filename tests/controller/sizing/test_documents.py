@@ -1,5 +1,4 @@
-from dataclasses import replace
-
+from msgspec.structs import replace
 from nemutator_controller.sizing.documents import (
     UNLISTED_S,
     advice_list,

@@ -1,5 +1,4 @@
-from dataclasses import replace
-
+from msgspec.structs import replace
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Amounts
 from nemutator_controller.sizing.documents import Advice, Use

@@ -1,10 +1,11 @@
+import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import Knobs, KnownUsage
 from nemutator_controller.sizing.recommendation import (
@@ -111,7 +112,7 @@ def test_a_container_that_is_killed_fits_after_as_many_kills_as_vpa_needs() -> N
     def ours(used: float, requested: float) -> float:
         usages = Usages(most=1)
         # It is killed while the agent sees less than it had.
-        killed = replace(summary(memory_bytes=int(used * 0.8)), oom_kills=1)
+        killed = dataclasses.replace(summary(memory_bytes=int(used * 0.8)), oom_kills=1)
         learn(usages, [(key(), killed)] * 200, now=NOW, requested=requested)
         [seen] = usages.seen([key()], now=NOW)
         return given_for(replace(seen, span_s=14 * DAY_S, points=10**6)).memory_mb.value * 1e6

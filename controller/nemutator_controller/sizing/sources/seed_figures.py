@@ -2,8 +2,9 @@
 third to limit. Days are put together so that they say what one question over all of them would: pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import msgspec
 from nemutator_common.admission_snapshots import Amounts
 
 from nemutator_controller.sizing.documents import Advice, Confidence
@@ -66,7 +67,7 @@ def _row(
     advice: Advice, cores: tuple[float, float] | None, memory: tuple[float, float] | None
 ) -> Advice:
     is_known = cores is not None or memory is not None
-    return replace(
+    return msgspec.structs.replace(
         advice,
         strategy=SEED,
         state="firm" if is_known else "not_yet",

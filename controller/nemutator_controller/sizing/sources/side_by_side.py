@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
 import numpy as np
 from nemutator_common.admission_snapshots import Amounts
 
@@ -84,7 +85,7 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
         memory=None if memory is None else str(whole_above(memory)),
     )
     limits = Amounts(memory=requests.memory if name.startswith(("krr", "seed")) else None)
-    return replace(
+    return msgspec.structs.replace(
         advice,
         strategy=name,
         state=state,
