@@ -74,6 +74,7 @@ def test_a_policy_is_tried_then_saved_with_the_version_that_was_read(
     expect(page.locator("#policy-lines li")).to_have_text(
         [
             "1 object of 12 would be different.",
+            "In the mode Preview it writes nothing: this is what it would write in the mode Apply.",
             "Pod shop/api-0",
             "metadata.labels[team]",
             '"blue"',
@@ -116,6 +117,6 @@ def test_everybody_can_edit_also_on_a_telephone(
     page.goto(f"{ORIGIN}/#policies")
     page.get_by_role("button", name="New policy").click()
     page.get_by_role("button", name="Try on what runs").click()
-    expect(page.locator("#policy-lines li")).to_have_count(6)
+    expect(page.locator("#policy-lines li")).to_have_count(7)
     assert complaints(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

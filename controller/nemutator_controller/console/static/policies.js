@@ -65,7 +65,7 @@ export function request(text, { name, version }) {
 }
 
 /** What an edited policy would make different, in lines. */
-export function previewLines({ objects, more, changed, items }) {
+export function previewLines({ objects, more, changed, items }, mode) {
   const head = `${counted(changed, "object")} of ${objects}${more ? " that were looked at" : ""} would be different.`;
   const found = items.flatMap(({ object, edits, refused, warnings }) => [
     { sign: "head", text: visible(`${object.kind} ${place(object.namespace, object.name)}`) },
@@ -76,6 +76,7 @@ export function previewLines({ objects, more, changed, items }) {
   const left = changed - items.length;
   return [
     { sign: "note", text: head },
+    ...(mode === "Apply" ? [] : [{ sign: "note", text: "In the mode Preview it writes nothing: this is what it would write in the mode Apply." }]),
     ...found.slice(0, 1000),
     ...(left > 0 ? [{ sign: "note", text: `and ${counted(left, "object")} more` }] : []),
   ];

@@ -38,7 +38,7 @@ async function tryIt() {
   if (fault) return text(byId("policy-outcome"), fault);
   text(byId("policy-outcome"), "…");
   const said = await outcome(brain.post(`${PATH}/preview`, body), (answer) => {
-    showLines(byId("policy-lines"), previewLines(answer));
+    showLines(byId("policy-lines"), previewLines(answer, body.document?.spec?.mode));
     // Somebody may have typed on meanwhile.
     if (box().value === typed) tried = typed;
     return "";
