@@ -91,6 +91,7 @@ WATCHED = frozenset(
         "nodes",
         "workloads",
         "clusters",
+        "buffers",
         "seasons",
         "sizing",
         "neighbours",

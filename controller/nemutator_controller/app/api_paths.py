@@ -6,6 +6,7 @@ from nemutator_controller.access.permissions import API
 from nemutator_controller.app import api_shapes as shapes
 from nemutator_controller.cluster.topology import Topology
 from nemutator_controller.console.open_api import ApiPath, QueryWord, asked, posted
+from nemutator_controller.editing.endpoint import EditedPolicy
 from nemutator_controller.evictions.documents import EvictionBody
 from nemutator_controller.history.documents import HistoryRows, WorkloadHistory
 from nemutator_controller.inventory.documents import WorkloadList
@@ -30,9 +31,10 @@ LABELS = QueryWord("labelSelector", str, "As kubectl takes it.")
 FIELDS = QueryWord(
     "fieldSelector", str, "As kubectl takes it, of the fields that docs/inventory.md has."
 )
+SEARCH = QueryWord("search", str, "Words that are all in its names.")
 WORKLOAD = QueryWord("workload", str, "KIND/NAME.")
 VIEW = QueryWord("as", str, "Another view of the same: see docs/inventory.md.")
-PAGED = (NAMESPACE, LIMIT, CONTINUE, ORDER, LABELS, FIELDS)
+PAGED = (NAMESPACE, LIMIT, CONTINUE, ORDER, LABELS, FIELDS, SEARCH)
 
 
 PATHS = (
@@ -168,6 +170,7 @@ PATHS = (
         body=dict[str, Any],
     ),
     asked("buffers", "placements", "How much room is kept free, and why.", shapes.BUFFER),
+    asked("packing", "placements", "Which nodes could be emptied.", shapes.PACKING, LIMIT),
     # Profiles.
     asked("profiles", "profiles", "Profiles, the newest first.", shapes.PROFILE_LIST, LIMIT),
     posted(
@@ -287,6 +290,21 @@ PATHS = (
         shapes.MISSED_POD_LIST,
         NAMESPACE,
         narrows=True,
+    ),
+    asked("policies", "mutationpolicies", "MutationPolicies.", shapes.POLICY_LIST),
+    posted(
+        "policies",
+        ("update", "mutationpolicies"),
+        "Saves one, if nobody has changed it since.",
+        shapes.POLICY_SAVED,
+        body=EditedPolicy,
+    ),
+    posted(
+        "policies/preview",
+        ("get", "mutationpolicies"),
+        "What one would change of what runs now.",
+        shapes.POLICY_PREVIEW,
+        body=EditedPolicy,
     ),
     asked(
         "tokens",

@@ -11,6 +11,7 @@ from nemutator_common.wire import Grant
 
 from nemutator_controller.ageing.model import AgeingFinding
 from nemutator_controller.console.open_api import document, part
+from nemutator_controller.editing.documents import Outcome
 from nemutator_controller.grants.token_leases import State as LeaseState
 from nemutator_controller.grants.token_leases import TokenLease
 from nemutator_controller.inventory.documents import WorkloadList
@@ -182,6 +183,36 @@ BUFFER = document(
     problem=str,
     pod=dict[str, float] | None,
     items=several(_KEPT_FREE),
+)
+_PLANNED_MOVE = part("PlannedMove", pod=str, to=str)
+_PACKED_NODE = part(
+    "PackedNode",
+    node=str,
+    share=float,
+    state=str,
+    since=float | None,
+    why=str,
+    moves=several(_PLANNED_MOVE),
+)
+PACKING = document("Packing", most=int, policy=str | None, items=several(_PACKED_NODE))
+_LISTED_POLICY = part(
+    "ListedPolicy",
+    name=str,
+    version=str,
+    condition=str,
+    document=Json,
+    mode=str,
+    apply_to=str,
+    verbs=list[str],
+    fault=str,
+)
+POLICY_LIST = document("PolicyList", items=several(_LISTED_POLICY))
+POLICY_SAVED = document("PolicySaved", name=str, outcome=Outcome)
+_PREVIEWED = part(
+    "PreviewedObject", object=_OBJECT, edits=list[Edit], refused=str, warnings=list[str]
+)
+POLICY_PREVIEW = document(
+    "PolicyPreview", objects=int, more=bool, changed=int, items=several(_PREVIEWED)
 )
 EVICTION_LIST = document("EvictionList", items=list[Json])
 EVICTION = document(

@@ -186,7 +186,7 @@ async def test_a_patch_that_names_the_random_volume_is_for_its_pod_alone() -> No
 def test_every_field_of_a_situation_is_looked_at() -> None:
     by_identity = {"injector", "advisor", "tokens", "images"}
     by_value = {"subject", "namespace_labels", "user", "reversed", "bounds"}
-    same_for_all_pods = {"existing", "defaulted", "selector_tokens"}
+    same_for_all_pods = {"existing", "defaulted", "selector_tokens", "pods_are_made"}
     noted = {"runtime_handler", "digests"}
     found = {field.name for field in fields(Situation)}
     assert found == by_identity | by_value | same_for_all_pods | noted

@@ -104,7 +104,7 @@ def test_every_part_of_this_checkout_has_a_recipe_of_its_own() -> None:
         pytest.skip("not a Debian: its packages have no recipe here")
     folders = {made.recipe(name).folder for name in made.PARTS}
     many = len(recipes.DEBIAN_GROUPS) + len(recipes.GUEST_KERNELS)
-    assert len(folders) == len(made.PARTS) == many + 14
+    assert len(folders) == len(made.PARTS) == many + 15
 
 
 def test_what_only_drills_need_is_a_part_like_the_others() -> None:
