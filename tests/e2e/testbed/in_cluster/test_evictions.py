@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from nemutator_common import names
 
 from tests.e2e.testbed.in_cluster.installation import Installation, nemutator, refusals
 from tests.e2e.testbed.test_eviction import allowed, budget
@@ -87,3 +88,48 @@ def test_pods_go_one_after_another_and_a_budget_is_waited_for(
     notes = {each["message"] for each in events if each["reason"] == "Eviction"}
     user = f"system:serviceaccount:{installation.namespace}:drainer"
     assert notes == {f"evicted for {user}: new kernel"}
+
+
+@pytest.mark.timeout(300)  # pods that start, on a machine that may be busy
+def test_of_a_workload_those_go_from_which_others_suffer(
+    installation: Installation,
+    cluster: Cluster,
+    image: ImageStore,
+    namespace: str,
+    tmp_path: Path,
+) -> None:
+    cluster.apply(replicated("web", namespace, 3))
+    here = f"--namespace={namespace}"
+    wait_ready(cluster, namespace, "deployment/web")
+    quiet, loud, loudest = sorted(pods(cluster, namespace))
+    for name, grade in ((loud, 2), (loudest, 3)):
+        cluster.kubectl("label", "pod", name, f"{names.AGGRESSOR_NOW}={grade}", here)
+    where = f"--namespace={installation.namespace}"
+    cluster.kubectl("create", "serviceaccount", "peacemaker", where)
+    subject = f"--serviceaccount={installation.namespace}:peacemaker"
+    operator = f"nemutator-operator-{installation.namespace}"
+    for role in (operator, "edit"):
+        cluster.kubectl("create", "rolebinding", role, f"--clusterrole={role}", subject, here)
+    token = installation.token("peacemaker", audience="")
+
+    def evict(grade: int, *more: str) -> subprocess.CompletedProcess[str]:
+        asked = (here, f"--neighbour-grade={grade}", *more)
+        return nemutator(installation, token, tmp_path, "evict", *asked)
+
+    def planned(grade: int) -> set[str]:
+        shown = evict(grade, "--plan", "--output=json")
+        return {each["name"] for each in json.loads(shown.stdout)["pods"] if each["evicted"]}
+
+    until(lambda: evict(1, "--plan").returncode == 0, "RBAC knows of it", within_s=60)
+    assert [planned(grade) for grade in (1, 2, 3, 4)] == [
+        {loud, loudest},
+        {loud, loudest},
+        {loudest},
+        set(),
+    ]
+    done = evict(3, "--reason=others wait", "--yes", "--wait")
+    assert done.returncode == 0, done
+    left = pods(cluster, namespace)
+    assert (loudest in left, {quiet, loud} <= set(left)) == (False, True)
+    assert planned(3) == set()
+    assert refusals(installation) == []

@@ -1,4 +1,4 @@
-"""A season switches policies and back, on a real control plane: by the day that a brain has learned before.
+"""A season switches policies and back, and rolls wait for it, on a real control plane: by the day that a brain has learned before.
 
 A day takes two minutes here. The brain finds what it has saved of eight of them, as after a restart: busy in the second
 half of each. Nobody reports meanwhile, so what follows is the forecast.
@@ -20,9 +20,16 @@ from nemutator_controller.seasons.day_book import CLUSTER, SavedDay
 from nemutator_controller.seasons.sql import SqlSeasonDays
 
 from scripts.crds import FOLDER
-from tests.e2e.testbed.in_cluster.installation import Installation, installed, nemutator
+from tests.e2e.testbed.in_cluster.installation import (
+    Answer,
+    Installation,
+    installed,
+    nemutator,
+)
+from tests.e2e.testbed.workloads import replicated, wait_ready
 from tests.fakes.databases import opened
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.running.waiting import until
 
@@ -184,3 +191,64 @@ def test_a_season_switches_policies_and_back_and_a_switch_is_taken_back(
         "its season frees it",
         within_s=SWITCHED_WITHIN_S,
     )
+
+
+@pytest.mark.timeout(900)  # a day, on a machine that may be busy
+def test_an_off_peak_roll_waits_for_the_end_of_the_peak(
+    seasonal: Installation, cluster: Cluster, image: ImageStore, namespace: str
+) -> None:
+    cluster.apply(replicated("web", namespace, 1))
+    wait_ready(cluster, namespace, "deployment/web")
+    here = f"--namespace={namespace}"
+    subject = f"--serviceaccount={seasonal.namespace}:off-peak-roller"
+    cluster.kubectl("create", "serviceaccount", "off-peak-roller", f"-n={seasonal.namespace}")
+    operator = f"nemutator-operator-{seasonal.namespace}"
+    for role in (operator, "edit"):
+        cluster.kubectl("create", "rolebinding", role, f"--clusterrole={role}", subject, here)
+    viewer = seasonal.token("viewer", audience="")
+    token = seasonal.token("off-peak-roller", audience="")
+    query = f"namespace={namespace}"
+    asked = {
+        "workload": "deployment/web",
+        "namespace": namespace,
+        "reason": "new node",
+        "offPeak": True,
+    }
+
+    def post(path: str, **more: object) -> Answer:
+        body = json.dumps(more).encode()
+        return seasonal.ask(seasonal.console, f"{path}?{query}", token=token, body=body)
+
+    def season() -> str:
+        shown = seasonal.ask(seasonal.console, "/api/v1/seasons", token=viewer)
+        return str((shown.json["cluster"] or {}).get("season"))
+
+    def roll() -> dict[str, Any]:
+        path = f"/api/v1/rolls/{id_}?{query}"
+        found: dict[str, Any] = seasonal.ask(seasonal.console, path, token=token).json
+        return found
+
+    def uids() -> set[str]:
+        return {each["metadata"]["uid"] for each in cluster.get("pods", here)["items"]}
+
+    until(
+        lambda: post("/api/v1/rolls", **asked, planOnly=True).status == 200,
+        "RBAC knows of it",
+        within_s=60,
+    )
+    id_ = ""
+
+    def is_put_off() -> bool:
+        """A roll asked for at the last moment of a peak may begin at once: then there is a further one."""
+        nonlocal id_
+        if not id_ or not roll()["open"]:
+            until(lambda: season() == "peak", "it is peak", within_s=SWITCHED_WITHIN_S)
+            id_ = post("/api/v1/rolls", **asked).json["id"]
+        found = roll()
+        return found["state"] == "waiting" and "not off-peak now" in found["why"]
+
+    until(is_put_off, "the roll waits for off-peak", within_s=SWITCHED_WITHIN_S)
+    before = uids()
+    until(lambda: roll()["state"] == "done", "it is rolled off-peak", within_s=SWITCHED_WITHIN_S)
+    wait_ready(cluster, namespace, "deployment/web")
+    assert not before & uids()
