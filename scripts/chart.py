@@ -187,7 +187,7 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
                 index = block - 1
             case stripped if stripped.startswith("replicas:") and component != "buffer":
                 yield line[:deep] + f"replicas: {{{{ {values}.replicas }}}}"
-            case "priorityClassName: system-cluster-critical":
+            case stripped if stripped.startswith("priorityClassName: system-"):
                 yield from _if(".Values.priorityClasses", [line])
             case stripped if stripped.startswith("image:"):
                 yield _valued(line)
