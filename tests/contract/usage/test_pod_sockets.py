@@ -70,31 +70,29 @@ def run(*argv: str) -> None:
 @pytest.fixture(params=["4", "6"])
 def pod(request: pytest.FixtureRequest, reader: ProcfsReader) -> Iterator[Pod]:
     """A process with a server, in a namespace that one other interface leads to."""
-    name = f"nemu-{secrets.token_hex(3)}"
-    ours, theirs = f"{name}-o", "eth0"
+    ours, theirs = f"nemu-{secrets.token_hex(3)}-o", "eth0"
     net = secrets.randbelow(200)
-    run("ip", "netns", "add", name)
-    try:
-        run("ip", "link", "add", ours, "type", "veth", "peer", "name", theirs, "netns", name)
-        run("ip", "address", "add", f"198.18.{net}.1/30", "dev", ours)
-        run("ip", "link", "set", ours, "up")
-        run("ip", "-n", name, "address", "add", f"198.18.{net}.2/30", "dev", theirs)
-        run("ip", "-n", name, "link", "set", theirs, "up")
-        family = {"4": socket.AF_INET, "6": socket.AF_INET6}[request.param]
-        bound = {"4": "0.0.0.0", "6": "::"}[request.param]
-        command = [sys.executable, "-c", SERVER, bound, str(int(family)), str(BYTES)]
-        with subprocess.Popen(
-            ["ip", "netns", "exec", name, *command], stdout=subprocess.PIPE
-        ) as started:
+    family = {"4": socket.AF_INET, "6": socket.AF_INET6}[request.param]
+    bound = {"4": "0.0.0.0", "6": "::"}[request.param]
+    command = [sys.executable, "-c", SERVER, bound, str(int(family)), str(BYTES)]
+    # Not by `ip netns`, which leaves a mount on the machine for all later ones.
+    with subprocess.Popen(["unshare", "--net", *command], stdout=subprocess.PIPE) as started:
+        try:
             assert started.stdout is not None
             assert started.stdout.readline() == b"ready\n"
+            there = ("nsenter", f"--net=/proc/{started.pid}/ns/net", "ip")
+            peer = ("peer", "name", theirs, "netns", str(started.pid))
+            run("ip", "link", "add", ours, "type", "veth", *peer)
+            run("ip", "address", "add", f"198.18.{net}.1/30", "dev", ours)
+            run("ip", "link", "set", ours, "up")
+            run(*there, "address", "add", f"198.18.{net}.2/30", "dev", theirs)
+            run(*there, "link", "set", theirs, "up")
             ticks = reader.started_ticks(started.pid)
             assert ticks is not None
             yield Pod(started.pid, ticks, f"198.18.{net}.2")
+        finally:
             started.kill()
-    finally:
-        run("ip", "netns", "delete", name)
-        subprocess.run(["ip", "link", "delete", ours], check=False, capture_output=True)
+            subprocess.run(["ip", "link", "delete", ours], check=False, capture_output=True)
 
 
 @contextlib.contextmanager

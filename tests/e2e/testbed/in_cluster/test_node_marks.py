@@ -146,7 +146,8 @@ def test_a_taint_follows_the_pressure_of_its_node(marked: Installation, cluster:
     found: Json = cluster.get("node", busy)
     [taint] = [one for one in found["spec"]["taints"] if one["key"] == PRESSURE]
     assert taint["effect"] == "PreferNoSchedule"
-    assert marked.counted('nemutator_node_marks{mark="nemutator.io/pressure"}') == 1
+    metric = 'nemutator_node_marks{mark="nemutator.io/pressure"}'
+    until(lambda: marked.counted(metric) == 1, "it is counted", within_s=PATIENCE_S)
     until(lambda: has(None, 0.0), "the node is well again", within_s=PATIENCE_S)
     assert taints(cluster, busy)["example.com/rack"] == "a"
     assert refusals(marked) == []
