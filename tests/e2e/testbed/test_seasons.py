@@ -1,7 +1,8 @@
 """A season switches policies and back, and rolls wait for it, on a real control plane: by the day that a brain has learned before.
 
 A day takes two minutes here. The brain finds what it has saved of eight of them, as after a restart: busy in the second
-half of each. Nobody reports meanwhile, so what follows is the forecast.
+half of each. Nobody reports meanwhile, so what follows is the forecast. The brain of in_cluster/ must have ended: it knows
+of no season, and two brains of two namespaces write into the same policies what each of them thinks.
 """
 
 import asyncio
