@@ -110,6 +110,7 @@ fmt: venv-dev ## format the sources and write the generated tables
 	@$(BIN)/python -m scripts.crds
 	@$(BIN)/python -m scripts.dashboards
 	@$(BIN)/python -m scripts.chart
+	@$(BIN)/python -m scripts.installed
 
 .PHONY: docs
 docs: ## build the site of docs/ into .build/site; a link that leads nowhere is a failure

@@ -28,41 +28,43 @@ WRITTEN = "{{- /* Written by `make fmt` from deploy/%s: change that. */}}\n"
 # The Namespace is there before a release is. Settings come from values (templates/settings.yaml).
 LEFT_OUT = frozenset({"namespace.yaml", "settings.yaml"})
 
-AGENT = "or .Values.credentials.enabled .Values.observe.enabled"
-WHEN = {
-    "admission.yaml": ".Values.admission.enabled",
-    "webhooks.yaml": ".Values.admission.enabled",
+Condition = tuple[tuple[str, ...], ...]
+"""Values that switch something on: one of each group has to be true."""
+
+CREDENTIALS: Condition = (("credentials.enabled",),)
+OBSERVE: Condition = (("observe.enabled",),)
+ADMISSION: Condition = (("admission.enabled",),)
+SCHEDULER: Condition = (("scheduler.enabled",),)
+POLICIES: Condition = (("networkPolicy.enabled",),)
+AGENT: Condition = (("credentials.enabled", "observe.enabled"),)
+WHEN: dict[str, Condition] = {
+    "admission.yaml": ADMISSION,
+    "webhooks.yaml": ADMISSION,
     "agent.yaml": AGENT,
-    "scheduler.yaml": ".Values.scheduler.enabled",
-    "buffer.yaml": ".Values.buffer.enabled",
-    "nodes.yaml": ".Values.nodes.enabled",
+    "scheduler.yaml": SCHEDULER,
+    "buffer.yaml": (("buffer.enabled",),),
+    "nodes.yaml": (("nodes.enabled",),),
 }
 """By file: when its documents are installed."""
 
-WHEN_OF = {
-    ("CSIDriver", "agent.nemutator.io"): ".Values.credentials.enabled",
-    ("NetworkPolicy", "nemutator-agent"): f"and .Values.networkPolicy.enabled ({AGENT})",
-    ("NetworkPolicy", "nemutator-admission"): (
-        "and .Values.networkPolicy.enabled .Values.admission.enabled"
-    ),
-    ("NetworkPolicy", "nemutator-brain"): ".Values.networkPolicy.enabled",
-    ("NetworkPolicy", "nemutator-extender"): (
-        "and .Values.networkPolicy.enabled .Values.scheduler.enabled"
-    ),
+WHEN_OF: dict[tuple[str, str], Condition] = {
+    ("CSIDriver", "agent.nemutator.io"): CREDENTIALS,
+    ("NetworkPolicy", "nemutator-agent"): POLICIES + AGENT,
+    ("NetworkPolicy", "nemutator-admission"): POLICIES + ADMISSION,
+    ("NetworkPolicy", "nemutator-brain"): POLICIES,
+    ("NetworkPolicy", "nemutator-extender"): POLICIES + SCHEDULER,
 }
 """By kind and name: where that differs."""
 
-CONTAINER_WHEN = {
-    "mount": ".Values.credentials.enabled",
-    "credentials": ".Values.credentials.enabled",
-    "observe": ".Values.observe.enabled",
+CONTAINER_WHEN: dict[str, Condition] = {
+    "mount": CREDENTIALS,
+    "credentials": CREDENTIALS,
+    "observe": OBSERVE,
 }
 
-VOLUMES = {
-    **dict.fromkeys(
-        ("mount", "credentials", "volumes", "kubelet", "audit-key"), ".Values.credentials.enabled"
-    ),
-    **dict.fromkeys(("observe", "cgroup"), ".Values.observe.enabled"),
+VOLUMES: dict[str, Condition] = {
+    **dict.fromkeys(("mount", "credentials", "volumes", "kubelet", "audit-key"), CREDENTIALS),
+    **dict.fromkeys(("observe", "cgroup"), OBSERVE),
 }
 """Of the agent's pod: which part each is for. Kubelet waits for all that a pod names."""
 
@@ -107,8 +109,26 @@ def _document(file: str, text: str) -> str:
     else:
         made = _plain(lines)
     body = "\n".join(["---", *made]) + "\n"
-    when = WHEN_OF.get((kind, name)) or WHEN.get(file)
-    return f"{{{{- if {when} }}}}\n{body}{{{{- end }}}}\n" if when else body
+    when = condition(file, kind, name)
+    return f"{{{{- if {_spoken(when)} }}}}\n{body}{{{{- end }}}}\n" if when else body
+
+
+def condition(file: str, kind: str, name: str) -> Condition:
+    """When an object of *file* is installed; empty: always."""
+    return WHEN_OF.get((kind, name)) or WHEN.get(file, ())
+
+
+def _spoken(when: Condition) -> str:
+    """*when*, as Helm's templates say it."""
+    groups = [" ".join(f".Values.{name}" for name in group) for group in when]
+    any_of = [
+        f"or {one}" if len(group) > 1 else one for group, one in zip(when, groups, strict=True)
+    ]
+    if len(when) == 1:
+        return any_of[0]
+    return "and " + " ".join(
+        f"({one})" if len(group) > 1 else one for group, one in zip(when, any_of, strict=True)
+    )
 
 
 def _plain(lines: Iterable[str]) -> Iterator[str]:
@@ -160,7 +180,7 @@ def _workload(lines: list[str], component: str) -> Iterator[str]:
                 yield closing
             closing = "{{- end }}" if when else ""
             if when:
-                yield f"{{{{- if {when} }}}}"
+                yield f"{{{{- if {_spoken(when)} }}}}"
             container = container if in_volumes else name
         elif deep <= 6 and closing and line.strip() and not line.lstrip().startswith("#"):
             yield closing

@@ -81,6 +81,11 @@ COMMANDS = {
     ),
     "exec": ("nemutator_ctl.exec.command", "run a command with secrets in its environment"),
     "completion": ("nemutator_ctl.completion.command", "teach a shell to complete all this"),
+    "install": (
+        "nemutator_ctl.installation.command",
+        "install in a cluster what the Helm chart installs",
+    ),
+    "uninstall": ("nemutator_ctl.installation.uninstall", "take that out of the cluster again"),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),
     "version": ("nemutator_ctl.version", "print the version"),
 }

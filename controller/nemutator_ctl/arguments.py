@@ -56,18 +56,7 @@ def parser(
             dest="setting:brain",
             help="the brain of a cluster to ask: https://HOST:PORT [NEMUTATOR_CTL_BRAIN]",
         )
-        which.add_argument(
-            "--context",
-            metavar="NAME",
-            dest="setting:context",
-            help="the cluster of this context of your kubeconfig [NEMUTATOR_CTL_CONTEXT]",
-        )
-        made.add_argument(
-            "--kubeconfig",
-            metavar="FILE",
-            dest="setting:kubeconfig",
-            help="that kubeconfig, if not where kubectl looks [NEMUTATOR_CTL_KUBECONFIG]",
-        )
+        _add_kubeconfig(which, made)
         made.add_argument(
             "--as-account",
             metavar="NAMESPACE/NAME",
@@ -93,6 +82,30 @@ def parser(
     if output:
         add_output(made, wide=wide, name=remote)
     return made
+
+
+def cluster_parser(command: str, summary: str) -> Parser:
+    """A parser for a command that asks the API server of a kubeconfig alone, and no brain."""
+    made = Parser(prog=f"nemutator {command}", description=summary, allow_abbrev=False)
+    made.add_argument("--config", metavar="FILE", help="settings file (TOML)")
+    _add_kubeconfig(made, made)
+    add_output(made, name=True)
+    return made
+
+
+def _add_kubeconfig(context: argparse._ActionsContainer, file: argparse._ActionsContainer) -> None:
+    context.add_argument(
+        "--context",
+        metavar="NAME",
+        dest="setting:context",
+        help="the cluster of this context of your kubeconfig [NEMUTATOR_CTL_CONTEXT]",
+    )
+    file.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        dest="setting:kubeconfig",
+        help="that kubeconfig, if not where kubectl looks [NEMUTATOR_CTL_KUBECONFIG]",
+    )
 
 
 def add_cluster(made: argparse.ArgumentParser) -> None:

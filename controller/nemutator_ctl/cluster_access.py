@@ -49,7 +49,7 @@ class ClusterAccess:
         try:
             entry = entry_in(paths, wanted.context)
             self._credentials = credentials_of(entry, paths, wanted.context)
-            self._server = ApiServer(entry.server, self._credentials)
+            self.server = ApiServer(entry.server, self._credentials)
         except KubeconfigError as error:
             where = ", ".join(str(each) for each in paths)
             raise OperatorError(
@@ -60,8 +60,8 @@ class ClusterAccess:
 
     def authority(self) -> str:
         """The certificates that the brain publishes (PEM)."""
-        with self._told("read the ConfigMap nemutator-ca"):
-            found = self._server.ask("GET", f"{self._own()}/configmaps/{AUTHORITY}")
+        with self.told("read the ConfigMap nemutator-ca"):
+            found = self.server.ask("GET", f"{self._own()}/configmaps/{AUTHORITY}")
             return str((found.get("data") or {}).get("ca.crt", ""))
 
     def token(self) -> Secret:
@@ -80,17 +80,17 @@ class ClusterAccess:
     def forwarded(self) -> ForwardedPort:
         """A new connection to the console of the brain that leads."""
         name, port = self._brain()
-        with self._told(f"forward port {port} of pod {name}"):
-            return self._server.forwarded(self._wanted.namespace, name, port)
+        with self.told(f"forward port {port} of pod {name}"):
+            return self.server.forwarded(self._wanted.namespace, name, port)
 
     def services(self) -> list[ServiceFacts]:
         """All that may be asked."""
         found: list[ServiceFacts] = []
         more = ""
-        with self._told("list the cluster's Services"):
+        with self.told("list the cluster's Services"):
             while len(found) < MOST_SERVICES:
                 query = {"limit": "500", **({"continue": more} if more else {})}
-                page = self._server.ask("GET", "/api/v1/services", query=query)
+                page = self.server.ask("GET", "/api/v1/services", query=query)
                 found += map(_facts, page.get("items") or ())
                 more = str(page["metadata"].get("continue") or "")
                 if not more:
@@ -104,19 +104,19 @@ class ClusterAccess:
         scheme = "https:" if service.scheme == "https" else ""
         where = f"/api/v1/namespaces/{service.namespace}/services"
         target = f"{where}/{scheme}{service.name}:{service.port}/proxy{service.path}{path}"
-        with self._told(f"ask the Service {service.namespace}/{service.name}"):
-            return self._server.ask_with_form(
+        with self.told(f"ask the Service {service.namespace}/{service.name}"):
+            return self.server.ask_with_form(
                 target, form, timeout_s=timeout_s, largest=LARGEST_ANSWER
             )
 
     def _brain(self) -> tuple[str, int]:
-        with self._told("list the pods of the brain"):
-            listed = self._server.ask("GET", f"{self._own()}/pods", query={"labelSelector": BRAIN})
+        with self.told("list the pods of the brain"):
+            listed = self.server.ask("GET", f"{self._own()}/pods", query={"labelSelector": BRAIN})
             pods = sorted(listed.get("items") or (), key=_worth, reverse=True)
             if pods and _worth(pods[0])[0]:
                 return str(pods[0]["metadata"]["name"]), _port(pods[0])
         raise OperatorError(
-            f"no brain is ready in the namespace {self._wanted.namespace} at {self._server.where}",
+            f"no brain is ready in the namespace {self._wanted.namespace} at {self.server.where}",
             remedy=f"kubectl -n {self._wanted.namespace} get pods -l {BRAIN}",
             code=ExitCode.UNREACHABLE,
         )
@@ -128,35 +128,36 @@ class ClusterAccess:
             "kind": "TokenRequest",
             "spec": {"audiences": [], "expirationSeconds": TOKEN_S},
         }
-        with self._told(f"make a token of the service account {account}"):
+        with self.told(f"make a token of the service account {account}"):
             path = f"/api/v1/namespaces/{namespace or self._wanted.namespace}/serviceaccounts"
-            made = self._server.ask("POST", f"{path}/{name}/token", document=asked)
+            made = self.server.ask("POST", f"{path}/{name}/token", document=asked)
             return Secret(str(made["status"]["token"]))
 
     def _own(self) -> str:
         return f"/api/v1/namespaces/{self._wanted.namespace}"
 
     @contextlib.contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def told(self, what: str) -> Iterator[None]:
+        """Inside, `server` is asked to do *what*; its failures come out as `OperatorError`."""
         try:
             yield
         except ApiServerError as error:
             said = {401: "who you are is not known there", 403: "you may not"}
             why = said.get(error.status) or visible(error.why, limit=200)
             raise OperatorError(
-                f"the API server at {self._server.where} does not let you {what}: {why}",
+                f"the API server at {self.server.where} does not let you {what}: {why}",
                 remedy="docs/install.md, “Let people in”, has the role that this needs",
                 code=ExitCode.UNREACHABLE,
             ) from error
         except (OSError, http.client.HTTPException) as error:
             raise OperatorError(
-                f"the API server at {self._server.where} does not answer: {type(error).__name__}",
+                f"the API server at {self.server.where} does not answer: {type(error).__name__}",
                 remedy="see whether kubectl reaches it with the same context",
                 code=ExitCode.UNREACHABLE,
             ) from error
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise OperatorError(
-                f"what answers at {self._server.where} is no API server",
+                f"what answers at {self.server.where} is no API server",
                 remedy="see whether kubectl reaches it with the same context",
                 code=ExitCode.UNREACHABLE,
             ) from error

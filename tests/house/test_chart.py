@@ -8,6 +8,7 @@ from nemutator_common import __version__, names, settings
 
 from scripts.chart import CHART, DEPLOY, templates
 from scripts.chart_schema import ROLES
+from scripts.installed import TARGET, render
 from scripts.reference import schemas
 from tests.house.test_manifests import documents
 
@@ -78,3 +79,7 @@ def test_the_kustomization_names_every_file() -> None:
         for path in (DEPLOY / folder).iterdir()
     ]
     assert sorted(listed) == sorted(there)
+
+
+def test_the_command_that_installs_has_what_the_chart_has() -> None:
+    assert TARGET.read_text() == render(), f"{TARGET}: make fmt writes it anew"

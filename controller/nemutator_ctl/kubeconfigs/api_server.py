@@ -57,6 +57,11 @@ class ApiServer:
             self._headers["Authorization"] = f"Basic {encoded}"
         self._open: http.client.HTTPConnection | None = None
 
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
     def ask(
         self,
         method: str,
@@ -64,21 +69,43 @@ class ApiServer:
         *,
         query: Mapping[str, str] | None = None,
         document: object = None,
+        content_type: str = "application/json",
     ) -> dict[str, Any]:
         """The answer, an object of JSON."""
-        if self._open is None:
-            self._open = self._connection()
         headers = self._headers | {"Accept": "application/json"}
         body = None
         if document is not None:
             body = json.dumps(document).encode()
-            headers["Content-Type"] = "application/json"
-        self._open.request(method, self._target(path, query), body=body, headers=headers)
-        response = self._open.getresponse()
-        content = response.read(LARGEST + 1)
+            headers["Content-Type"] = content_type
+        target = self._target(path, query)
+        response, content = self._exchanged(method, target, body, headers)
         if len(content) > LARGEST:
+            self._open = None
             raise http.client.HTTPException("an answer that is too large")
         return _object(response.status, response.reason, content)
+
+    def _exchanged(
+        self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """One answer, by the connection of the last one where that is still open."""
+        kept, self._open = self._open, None
+        for connection in filter(None, (kept, self._connection())):
+            try:
+                connection.request(method, target, body=body, headers=dict(headers))
+                response = connection.getresponse()
+                content = response.read(LARGEST + 1)
+            except (http.client.RemoteDisconnected, ConnectionError):
+                # A server ends what was idle for long. What is asked here may be asked twice.
+                connection.close()
+                if connection is kept:
+                    continue
+                raise
+            except BaseException:
+                connection.close()
+                raise
+            self._open = connection
+            return response, content
+        raise AssertionError("a new connection answers or raises")
 
     def ask_with_form(
         self, path: str, form: Mapping[str, str], *, timeout_s: float, largest: int

@@ -131,6 +131,25 @@ DEFINITIONS = Kind(
 )
 MUTATING_WEBHOOKS = _webhooks("MutatingWebhookConfiguration", "mutatingwebhookconfigurations")
 VALIDATING_WEBHOOKS = _webhooks("ValidatingWebhookConfiguration", "validatingwebhookconfigurations")
+
+
+def _stored(group: str, kind: str, plural: str, *, namespaced: bool) -> Kind:
+    """What the fake keeps, and nobody there obeys."""
+    return Kind(
+        group=group, version="v1", kind=kind, plural=plural, namespaced=namespaced, status=False
+    )
+
+
+RBAC = "rbac.authorization.k8s.io"
+CLUSTER_ROLES = _stored(RBAC, "ClusterRole", "clusterroles", namespaced=False)
+CLUSTER_ROLE_BINDINGS = _stored(RBAC, "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
+KUBE_ROLES = _stored(RBAC, "Role", "roles", namespaced=True)
+ROLE_BINDINGS = _stored(RBAC, "RoleBinding", "rolebindings", namespaced=True)
+CSI_DRIVERS = _stored("storage.k8s.io", "CSIDriver", "csidrivers", namespaced=False)
+NETWORK_POLICIES = _stored("networking.k8s.io", "NetworkPolicy", "networkpolicies", namespaced=True)
+PRIORITY_CLASSES = _stored(
+    "scheduling.k8s.io", "PriorityClass", "priorityclasses", namespaced=False
+)
 TOKEN_REVIEWS = Kind(
     group="authentication.k8s.io",
     version="v1",
@@ -173,6 +192,13 @@ BUILT_IN = (
     DEFINITIONS,
     MUTATING_WEBHOOKS,
     VALIDATING_WEBHOOKS,
+    CLUSTER_ROLES,
+    CLUSTER_ROLE_BINDINGS,
+    KUBE_ROLES,
+    ROLE_BINDINGS,
+    CSI_DRIVERS,
+    NETWORK_POLICIES,
+    PRIORITY_CLASSES,
     TOKEN_REVIEWS,
     ACCESS_REVIEWS,
 )
