@@ -68,10 +68,11 @@ def learn(
         of.append(keys.setdefault(key, len(keys)))
         found = replica_of("n1", Series(one.path, one.pod_uid, one.container_id, one.program))
         numbers.append(found.number if found else 0)
-        further = [np.nan if f is None else f for f in (one.throttled, one.oom_kills)]
+        told = (one.throttled, one.oom_kills, one.cpu_waiting, one.memory_waiting)
+        further = [np.nan if f is None else f for f in told]
         rows.append([one.from_at, one.to_at, one.cpu_cores, one.memory_bytes, *further])
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
-    from_at, to_at, cpu_cores, memory_bytes, throttled, kills = columns
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 8).T
+    from_at, to_at, cpu_cores, memory_bytes, throttled, kills, cpu_waiting, memory_waiting = columns
     taken = UsageSamples(
         keys=list(keys),
         of=np.array(of, dtype=np.intp),
@@ -82,6 +83,8 @@ def learn(
         replicas=np.array(numbers, dtype=np.int64),
         throttled=throttled,
         kills=kills,
+        cpu_waiting=cpu_waiting / 100,
+        memory_waiting=memory_waiting / 100,
         requested=np.where(kills > 0, requested, 0.0),
     )
     return usages.learn(taken, now=now)

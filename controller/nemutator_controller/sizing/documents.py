@@ -36,6 +36,10 @@ class Use(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     memory_max: int
     throttled: float = 0.0
     """The share of periods in which it was stopped at its CPU limit lately."""
+    cpu_waiting: float = 0.0
+    """The share of the time in which some of its tasks waited for a CPU lately (PSI)."""
+    memory_waiting: float = 0.0
+    """The same for memory."""
     kills: int = 0
     """For memory, in two weeks."""
 
@@ -162,6 +166,8 @@ def _advice(
             memory_p95=seen.memory_p95,
             memory_max=seen.memory_max,
             throttled=round(seen.throttled, 3),
+            cpu_waiting=round(seen.cpu_waiting, 3),
+            memory_waiting=round(seen.memory_waiting, 3),
             kills=seen.kills,
         ),
         requests_now=_amounts(requested),

@@ -48,6 +48,9 @@ class KnownUsage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """For memory, in the time that peaks are kept."""
     throttled: float = 0.0
     """The share of periods in which it was stopped at its CPU limit lately."""
+    cpu_waiting: float = 0.0
+    """The share of the time in which some of its tasks waited for a CPU lately."""
+    memory_waiting: float = 0.0
     knobs: Knobs = DEFAULT_KNOBS
 
     @property

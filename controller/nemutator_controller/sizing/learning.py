@@ -159,6 +159,9 @@ class UsageLearner:
             throttled=named("throttled"),
             kills=kills,
             requested=self._requested(several, kills),
+            # Of a hundred.
+            cpu_waiting=named("cpu_waiting") / 100,
+            memory_waiting=named("memory_waiting") / 100,
         )
 
     def _requested(self, several: Sequence[_Gathered], kills: Numbers) -> Numbers:

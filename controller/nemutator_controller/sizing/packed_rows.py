@@ -1,8 +1,9 @@
 """A row of the matrices as bytes, and back: what the database keeps of one container.
 
-Two compressed streams, one after another. The first is all that the first brains wrote, with VPA's coarse
+Two compressed streams, one after another, and a few numbers. The first is all that the first brains wrote, with VPA's coarse
 buckets, and those brains read it and no further: brains of both versions can share a database while they are
-replaced. The second is what is known beside, and without it a row is as exact as it was.
+replaced. The second is what is known beside, and without it a row is as exact as it was. The numbers at the end came
+later yet, and brains that do not know them do not see them.
 """
 
 import zlib
@@ -33,6 +34,9 @@ _FINE = 1
 _REPLICA = 2 * _LONG.itemsize + 2 * _DOUBLE.itemsize + CPU.count * _FLOAT.itemsize
 _FINE_FIXED = 3 * _LONG.itemsize + (3 + PEAK_DAYS) * _DOUBLE.itemsize + CPU.count * _FLOAT.itemsize
 _MOST_FINE = _FINE_FIXED + PLACES * _REPLICA
+_WAITS = 1
+"""The version of the numbers at the end, their first."""
+_WAITS_SIZE = _LONG.itemsize + 2 * _DOUBLE.itemsize
 
 
 class UnreadableError(ValueError):
@@ -63,6 +67,8 @@ class SavedUsage:
     cpu: npt.NDArray[np.float32]
     peaks: Peaks
     throttled: float = 0.0
+    cpu_waiting: float = 0.0
+    memory_waiting: float = 0.0
     kills: int = 0
     only_replica: int = 0
     replicas_reference_at: float = 0.0
@@ -71,7 +77,8 @@ class SavedUsage:
 
 def pack(kept: SavedUsage) -> bytes:
     """The arrays of *kept*: mostly zeros, so compressed they are some 400 bytes."""
-    return zlib.compress(_coarse(kept)) + zlib.compress(_fine(kept))
+    waits = ([_WAITS], _LONG), ([kept.cpu_waiting, kept.memory_waiting], _DOUBLE)
+    return zlib.compress(_coarse(kept)) + zlib.compress(_fine(kept)) + _joined(waits)
 
 
 def unpack(
@@ -170,7 +177,7 @@ def _fine(kept: SavedUsage) -> bytes:
 
 def _fine_of(packed: bytes, known: SavedUsage) -> SavedUsage | None:
     """*known*, with what the second stream says; None where a later version wrote it."""
-    content, _ = _stream(packed, _MOST_FINE)
+    content, rest = _stream(packed, _MOST_FINE)
     fine = _Taking(content)
     if len(content) < _LONG.itemsize or fine.number() != _FINE:
         return None
@@ -185,16 +192,29 @@ def _fine_of(packed: bytes, known: SavedUsage) -> SavedUsage | None:
     _must_be_finite(np.array([throttled, reference_at]), needed, cpu)
     replicas = tuple(_replica(fine) for _ in range(int(count)))
     peaks = Peaks(known.peaks.largest, known.peaks.days, needed)
+    cpu_waiting, memory_waiting = _waits_of(rest)
     return replace(
         known,
         cpu=cpu,
         peaks=peaks,
         throttled=throttled,
+        cpu_waiting=cpu_waiting,
+        memory_waiting=memory_waiting,
         kills=kills,
         only_replica=only,
         replicas_reference_at=reference_at,
         replicas=replicas,
     )
+
+
+def _waits_of(content: bytes) -> tuple[float, float]:
+    """None was known to earlier versions, and a later one's are not read."""
+    numbers = _Taking(content)
+    if len(content) < _WAITS_SIZE or numbers.number() != _WAITS:
+        return 0.0, 0.0
+    found = numbers.double(), numbers.double()
+    _must_be_finite(np.array(found))
+    return found
 
 
 def _replica(fine: _Taking) -> SavedReplica:

@@ -53,6 +53,16 @@ MOST_THROTTLED = 0.5
 """What is stopped at its limit in half of all periods may need twice as much, or any amount: more is known
 only after it has got that."""
 
+WAITED_LEAST = 0.1
+"""Of the time, in which some of its tasks waited for a CPU: below it that is what several threads do to each other."""
+WAITED_STEP = 0.05
+MOST_WAITED = 0.5
+
+PRESSED_LEAST = 0.1
+"""Of the time, in which it waited for memory: what was taken away from it is missing in its peaks."""
+PRESSED_RATIO = 1.2
+"""Then it needs a fifth more than it had, as after a kill."""
+
 KILLED_CONFIDENCE = 0.5
 _MB = 1_000_000
 
@@ -66,7 +76,8 @@ class BoundedAmount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lower: int
     upper: int
     confidence: float
-    """From 0 to 1: what is known in days, d, as d / (d + 1); less where it was kept from what it needs."""
+    """From 0 to 1: what is known in days, d, as d / (d + 1); less where it was kept from what it needs, or waited for
+    it."""
 
 
 class Recommendation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -103,14 +114,17 @@ def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
         few = f"{seen.points} of {FIRM_POINTS} points, over {_span(seen.span_s)}"
     elif seen.span_s < needed_s:
         few = f"{seen.points} points of {_span(seen.span_s)}, firm after {_span(needed_s)}"
-    observed_s, held = seen.observed_s, _held(seen.throttled)
+    observed_s, held, waited = seen.observed_s, _held(seen.throttled), _waited(seen.cpu_waiting)
     limits = observed_s >= LIMIT_AFTER_S
     young = "" if limits or few else f"no limit of memory before a day: {_span(observed_s)} of data"
-    parts = (few, young, _throttled(held), _killed(seen.kills), away)
+    # Who is stopped at a limit waits, too: that is told once.
+    waits = _waits(waited) if waited > held else ""
+    pressed = _pressed(seen.memory_waiting)
+    parts = (few, young, _throttled(held), waits, _killed(seen.kills), pressed, away)
     known = _known(observed_s, seen.step_s)
     return Recommendation(
         state="provisional" if few else "firm",
-        cpu_millis=_cpu(seen, known, held),
+        cpu_millis=_cpu(seen, known, held, waited),
         memory_mb=_memory(seen, known, observed_s),
         limits_memory=limits,
         reason="; ".join(filter(None, parts)),
@@ -125,29 +139,34 @@ def memory_margin(observed_s: float, *, buffer: float) -> float:
     raise ValueError(f"{observed_s} s were not observed")
 
 
-def _cpu(seen: KnownUsage, known: float, held: float) -> BoundedAmount:
+def _cpu(seen: KnownUsage, known: float, held: float, waited: float) -> BoundedAmount:
     knobs = seen.knobs
     value = max(_ceil(seen.cpu_p95 * 1000 / (1 - held)), knobs.least_cpu_millis)
     lower = max(_ceil(min(seen.cpu_p50, seen.cpu_p95) * 1000), knobs.least_cpu_millis)
     return BoundedAmount(
         value=value,
         lower=min(lower, value),
-        upper=_ceil(value / known),
-        confidence=round(known * (1 - held), 3),
+        # While it waited it used nothing, and nobody knows what it would have used: work that waits is done later.
+        upper=_ceil(value / known / (1 - waited)),
+        confidence=round(known * (1 - max(held, waited)), 3),
     )
 
 
 def _memory(seen: KnownUsage, known: float, observed_s: float) -> BoundedAmount:
     knobs = seen.knobs
     margin = memory_margin(observed_s, buffer=knobs.memory_buffer)
-    wanted = max(seen.memory_max * margin, seen.memory_needed * KILLED_MARGIN)
+    needed = float(seen.memory_needed)
+    if seen.memory_waiting >= PRESSED_LEAST:
+        needed = max(needed, seen.memory_max * PRESSED_RATIO)
+    wanted = max(seen.memory_max * margin, needed * KILLED_MARGIN)
     value = max(_ceil(wanted / _MB), knobs.least_memory_mb)
     used = max(seen.memory_max, seen.memory_needed)
+    trusted = KILLED_CONFIDENCE if seen.kills or needed > seen.memory_needed else 1.0
     return BoundedAmount(
         value=value,
         lower=min(max(_ceil(used / _MB), knobs.least_memory_mb), value),
         upper=_ceil(value / known),
-        confidence=round(known * (KILLED_CONFIDENCE if seen.kills else 1.0), 3),
+        confidence=round(known * trusted, 3),
     )
 
 
@@ -162,6 +181,23 @@ def _held(throttled: float) -> float:
     if throttled < THROTTLED_STEP:
         return 0.0
     return min(math.floor(throttled / THROTTLED_STEP) * THROTTLED_STEP, MOST_THROTTLED)
+
+
+def _waited(waiting: float) -> float:
+    """The share of time, in steps, in which it waited for a CPU."""
+    if waiting < WAITED_LEAST:
+        return 0.0
+    return min(math.floor(waiting / WAITED_STEP) * WAITED_STEP, MOST_WAITED)
+
+
+def _waits(waited: float) -> str:
+    return f"waits for a CPU in {waited:.0%} of the time: it may need more" if waited else ""
+
+
+def _pressed(waiting: float) -> str:
+    if waiting < PRESSED_LEAST:
+        return ""
+    return "waits for memory that was taken from it: it needs more"
 
 
 def _throttled(held: float) -> str:

@@ -36,6 +36,11 @@ class UsageSamples:
     """For memory; NaN where it is not known."""
     requested: Numbers
     """Bytes that the replica requested, where it was killed; 0 elsewhere, and where it is not known."""
+    cpu_waiting: Numbers | None = None
+    """Shares of the time (PSI) in which some of its tasks waited for a CPU; NaN, or None for all, where it is not
+    known."""
+    memory_waiting: Numbers | None = None
+    """The same, for memory that the kernel took away or read again."""
     rows: Rows | None = None
     """The row of each sample where it is known, and -1 elsewhere."""
 

@@ -21,8 +21,8 @@ from nemutator_controller.sizing.samples import UsageSamples
 CPU_WEIGHT = 0.1
 """Of each sample, all alike: if requests were the weight, containers that we change would count more."""
 
-THROTTLED_HALF_LIFE_S = 21_600.0
-"""How long it counts that a container was stopped at its CPU limit."""
+HELD_HALF_LIFE_S = 21_600.0
+"""How long it counts that a container was stopped at its CPU limit, or waited for a CPU or for memory."""
 
 _FIRST_ROWS = 256
 
@@ -55,6 +55,8 @@ _STATE = np.dtype(
         ("heard_at", np.float64),
         ("turn", np.int64),
         ("throttled", np.float64),
+        ("cpu_waiting", np.float64),
+        ("memory_waiting", np.float64),
         ("kills", np.int64),
         ("changed", np.bool_),
     ]
@@ -137,7 +139,8 @@ class Usages:
         columns = (
             state["points"], state["last_at"] - state["first_at"], state["step_s"], state["last_at"],
             p50, p95, memory.astype(np.int64), most.astype(np.int64), needed.astype(np.int64),
-            np.where(needed > 0, state["kills"], 0), state["throttled"],
+            np.where(needed > 0, state["kills"], 0), state["throttled"], state["cpu_waiting"],
+            state["memory_waiting"],
         )  # fmt: skip
         return [
             KnownUsage(
@@ -153,11 +156,13 @@ class Usages:
                 memory_needed=memory_needed,
                 kills=kills,
                 throttled=throttled,
+                cpu_waiting=cpu_waiting,
+                memory_waiting=memory_waiting,
                 knobs=knobs,
             )
             for key, (
                 points, span_s, step_s, last_at, cpu_p50, cpu_p95, memory_p95, memory_max,
-                memory_needed, kills, throttled,
+                memory_needed, kills, throttled, cpu_waiting, memory_waiting,
             ) in zip(keys, zip(*(one.tolist() for one in columns), strict=True), strict=True)
         ]  # fmt: skip
 
@@ -188,7 +193,7 @@ class Usages:
             self._turn += 1
             self._state[row] = (
                 was.points, was.first_at, was.last_at, was.step_s, was.heard_at, self._turn,
-                was.throttled, was.kills, False,
+                was.throttled, was.cpu_waiting, was.memory_waiting, was.kills, False,
             )  # fmt: skip
             self._cpu.restore(row, was.cpu, was.cpu_reference_at)
             self._hottest.restore(
@@ -302,7 +307,14 @@ class Usages:
         first = np.minimum.reduceat(from_at, starts)
         last = np.maximum.reduceat(to_at, starts)
         ends = np.append(starts[1:], len(of)) - 1
-        self._note_throttling(rows, starts, samples.throttled[order], last)
+        kept = self._kept_share(rows, last)
+        for name, shares in (
+            ("throttled", samples.throttled),
+            ("cpu_waiting", samples.cpu_waiting),
+            ("memory_waiting", samples.memory_waiting),
+        ):
+            if shares is not None:
+                state[name][rows] = _mixed(state[name][rows], shares[order], starts, kept)
         state["first_at"][rows] = np.where(
             points > 0, np.minimum(state["first_at"][rows], first), first
         )
@@ -314,15 +326,11 @@ class Usages:
         self._cpu.add(of, cores, CPU_WEIGHT, to_at)
         self._hottest.add(of, samples.replicas[order], cores, to_at, weight=CPU_WEIGHT)
 
-    def _note_throttling(self, rows: Rows, starts: Rows, throttled: Numbers, last: Numbers) -> None:
-        """The highest of each row counts, and less the longer ago it was."""
+    def _kept_share(self, rows: Rows, last: Numbers) -> Numbers:
+        """How much of what was known of *rows* still counts at *last*."""
         state = self._state
-        highest = np.fmax.reduceat(np.where(np.isnan(throttled), -1.0, throttled), starts)
-        was, known = state["throttled"][rows], highest >= 0
-        ago = np.clip(last - state["last_at"][rows], 0.0, 60 * THROTTLED_HALF_LIFE_S)
-        kept = np.where(state["points"][rows] > 0, np.exp2(-ago / THROTTLED_HALF_LIFE_S), 0.0)
-        mixed = was * kept + np.clip(highest, 0.0, 1.0) * (1.0 - kept)
-        state["throttled"][rows] = np.where(known, mixed, was)
+        ago = np.clip(last - state["last_at"][rows], 0.0, 60 * HELD_HALF_LIFE_S)
+        return np.where(state["points"][rows] > 0, np.exp2(-ago / HELD_HALF_LIFE_S), 0.0)
 
     def _note_kills(self, rows: Rows, samples: UsageSamples, order: Rows) -> None:
         killed = order[samples.kills[order] > 0]
@@ -335,9 +343,10 @@ class Usages:
         np.add.at(self._state["kills"], at, counted)
 
     def _kept(self, row: int) -> SavedUsage:
-        points, first_at, last_at, step_s, heard_at, _, throttled, kills, _ = self._state[
-            row
-        ].tolist()
+        (
+            points, first_at, last_at, step_s, heard_at, _, throttled, cpu_waiting, memory_waiting,
+            kills, _,
+        ) = self._state[row].tolist()  # fmt: skip
         only, replicas = self._hottest.kept(row)
         return SavedUsage(
             points=points,
@@ -353,8 +362,17 @@ class Usages:
                 needed=self._peaks.needed[row].copy(),
             ),
             throttled=throttled,
+            cpu_waiting=cpu_waiting,
+            memory_waiting=memory_waiting,
             kills=kills,
             only_replica=only,
             replicas_reference_at=self._hottest.histograms.reference_at,
             replicas=replicas,
         )
+
+
+def _mixed(was: Numbers, shares: Numbers, starts: Rows, kept: Numbers) -> Numbers:
+    """The highest of each row counts, and less the longer ago it was."""
+    highest = np.fmax.reduceat(np.where(np.isnan(shares), -1.0, shares), starts)
+    mixed = was * kept + np.clip(highest, 0.0, 1.0) * (1.0 - kept)
+    return np.where(highest >= 0, mixed, was)

@@ -36,6 +36,7 @@ GIB_OF_A_CORE = 8
 """What a core costs in GiB, roughly, everywhere: rows are sorted by both wastes as one."""
 
 THROTTLED = 0.05
+WAITS = 0.1
 MOST_REMARKS = 10
 _GIB = 1 << 30
 
@@ -57,6 +58,8 @@ NO_AMOUNTS = ShownAmounts(None, None)
 @dataclass(frozen=True, slots=True)
 class ShownEvidence:
     throttled: Amount = 0.0
+    cpu_waiting: Amount = 0.0
+    memory_waiting: Amount = 0.0
     kills: int = 0
 
 
@@ -178,6 +181,8 @@ def _risk(row: AdviceRow) -> str:
     parts = (
         f"killed {row.use.kills}x" if row.use.kills else "",
         f"throttled {row.use.throttled:.0%}" if row.use.throttled >= THROTTLED else "",
+        f"waits for CPU {row.use.cpu_waiting:.0%}" if row.use.cpu_waiting >= WAITS else "",
+        f"waits for memory {row.use.memory_waiting:.0%}" if row.use.memory_waiting >= WAITS else "",
         "little CPU" if cpu is not None and least_cpu is not None and cpu < least_cpu else "",
         "little memory" if memory is not None and least is not None and memory < least else "",
     )

@@ -36,6 +36,8 @@ def row(cpu: npt.NDArray[np.float32], peak: float = 3e8, day: int = 19_675) -> S
             np.full(PEAK_DAYS, peak * 1.2),
         ),
         throttled=0.25,
+        cpu_waiting=0.5,
+        memory_waiting=0.125,
         kills=7,
         only_replica=-1,
         replicas_reference_at=6.5,
@@ -110,6 +112,20 @@ def test_details_of_a_later_version_are_left_out() -> None:
     coarse = zlib.compress(zlib.decompressobj().decompress(pack(row(cpu)), COARSE))
     later = coarse + zlib.compress(np.array([2, 5], dtype="<i8").tobytes())
     assert unpacked(later).kills == 0
+
+
+def test_waits_of_no_version_or_of_a_later_one_are_none() -> None:
+    packed = pack(row(np.zeros(CPU.count, dtype=np.float32)))
+    assert unpacked(packed).cpu_waiting == 0.5
+    for shorter in (packed[:-24], packed[:-8], packed[:-24] + np.array([2.0] * 3).tobytes()):
+        back = unpacked(shorter)
+        assert (back.cpu_waiting, back.memory_waiting, back.kills) == (0.0, 0.0, 7)
+
+
+def test_waits_that_are_no_numbers_are_unreadable() -> None:
+    packed = pack(row(np.zeros(CPU.count, dtype=np.float32)))
+    with pytest.raises(UnreadableError):
+        unpacked(packed[:-8] + np.array([np.nan]).tobytes())
 
 
 def test_a_row_takes_some_hundred_bytes() -> None:

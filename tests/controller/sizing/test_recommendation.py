@@ -91,6 +91,35 @@ def test_what_was_stopped_at_its_limit_used_what_it_could_get() -> None:
     assert given_for(replace(OLD, throttled=1.0)).cpu_millis.value == 400
 
 
+def test_who_waits_for_a_cpu_may_need_more_and_nobody_knows_how_much() -> None:
+    plain, advised = given_for(OLD), given_for(replace(OLD, cpu_waiting=0.33))
+    assert advised.cpu_millis.value == plain.cpu_millis.value
+    assert advised.cpu_millis.upper > plain.cpu_millis.upper
+    assert advised.cpu_millis.confidence == pytest.approx(
+        plain.cpu_millis.confidence * 0.7, abs=1e-3
+    )
+    assert advised.memory_mb == plain.memory_mb
+    assert advised.reason == "waits for a CPU in 30% of the time: it may need more"
+    # Threads of its own make each other wait a little.
+    assert given_for(replace(OLD, cpu_waiting=0.09)) == plain
+
+
+def test_who_is_stopped_at_a_limit_waits_too_and_that_is_told_once() -> None:
+    advised = given_for(replace(OLD, throttled=0.4, cpu_waiting=0.4))
+    assert advised.reason == "stopped at its CPU limit in 40% of the time: it needs more"
+    alone = given_for(replace(OLD, throttled=0.4))
+    assert advised.cpu_millis.confidence == alone.cpu_millis.confidence
+
+
+def test_what_waits_for_memory_needs_a_fifth_more_than_it_had() -> None:
+    plain, advised = given_for(OLD), given_for(replace(OLD, memory_waiting=0.2))
+    assert advised.memory_mb.value == round(OLD.memory_max * 1.2 * 1.15 / 1e6)
+    assert advised.memory_mb.confidence < plain.memory_mb.confidence
+    assert advised.cpu_millis == plain.cpu_millis
+    assert advised.reason == "waits for memory that was taken from it: it needs more"
+    assert given_for(replace(OLD, memory_waiting=0.09)) == plain
+
+
 def test_after_a_kill_memory_is_what_vpa_would_give_at_least() -> None:
     advised = given_for(replace(OLD, memory_needed=400_000_000, kills=2))
     assert advised.memory_mb.value == 460

@@ -116,6 +116,22 @@ def test_that_it_was_stopped_at_its_limit_is_known_and_fades() -> None:
     assert seen(usages).throttled == pytest.approx(0.2)
 
 
+def test_that_it_waited_is_known_for_itself_and_fades() -> None:
+    usages = Usages(most=4)
+    learn(usages, [(key(), replace(summary(), cpu_waiting=40.0, memory_waiting=10.0))], now=NOW)
+    assert (seen(usages).cpu_waiting, seen(usages).memory_waiting) == (0.4, 0.1)
+    learn(usages, [(key(), replace(summary(NOW + 21_600), cpu_waiting=0.0))], now=NOW)
+    assert seen(usages).cpu_waiting == pytest.approx(0.2)
+    assert seen(usages).memory_waiting == 0.1
+    assert seen(usages).throttled == 0.0
+
+
+def test_no_share_of_time_is_more_than_all_of_it() -> None:
+    usages = Usages(most=4)
+    learn(usages, [(key(), replace(summary(), cpu_waiting=9e9))], now=NOW)
+    assert seen(usages).cpu_waiting == 1.0
+
+
 def test_what_was_really_observed_is_not_the_time_between_two_points() -> None:
     usages = Usages(most=4)
     for late_s in (0.0, 7 * DAY_S):

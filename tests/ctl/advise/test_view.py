@@ -52,10 +52,16 @@ def test_the_greatest_waste_comes_first_of_cpu_and_memory_together() -> None:
 def test_what_is_at_risk_is_said_with_its_evidence() -> None:
     bounds = {"cpu": "600m", "memory": "200M"}
     asked = {"cpu": "500m", "memory": "100000000"}
-    use = {"kills": 2, "throttled": 0.25, "cpu_p50": 0.1}
+    use = {
+        "kills": 2,
+        "throttled": 0.25,
+        "cpu_waiting": 0.3,
+        "memory_waiting": 0.05,
+        "cpu_p50": 0.1,
+    }
     sure = {"cpu": 0.5, "memory": 0.25}
     row = shown(item(lower=bounds, requests_now=asked, use=use, confidence=sure)).splitlines()[1]
-    assert "killed 2x, throttled 25%, little CPU, little memory" in row
+    assert "killed 2x, throttled 25%, waits for CPU 30%, little CPU, little memory" in row
     assert " 25% " in row
 
 
