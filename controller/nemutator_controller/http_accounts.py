@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import dataclass
+from typing import Protocol
 
 from nemutator_common.secret import Secret
 from nemutator_common.shipping.files import RereadFile
@@ -15,8 +16,22 @@ class AccountProof:
     secrets: tuple[Secret, ...]
 
 
+class RequestAccount(Protocol):
+    """What requests are sent with."""
+
+    def proof(self) -> AccountProof:
+        """Raises `LinkUnavailableError` when a secret cannot be read."""
+        ...
+
+    def was_refused(self) -> None:
+        """Read what the next request carries anew."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAccount:
+    """A `RequestAccount`."""
+
     user: str = ""
     """With it, *secret* is a password; without, a bearer token."""
     secret: RereadFile | None = None

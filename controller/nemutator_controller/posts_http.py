@@ -3,7 +3,9 @@
 import io
 import ssl
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import aiohttp
 from nemutator_common import names
@@ -11,7 +13,7 @@ from nemutator_common.secret import MASK, Secret
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import LinkUnavailableError
 
-from nemutator_controller.http_accounts import NOBODY, HttpAccount
+from nemutator_controller.http_accounts import NOBODY, RequestAccount
 
 LONGEST_ANSWER = 16 << 10
 LONGEST_WHY = 200
@@ -21,12 +23,30 @@ UNAUTHORISED = (401, 403)
 class NotTakenError(Exception):
     """Why a body was not taken, for people; nothing in it is secret."""
 
-    def __init__(self, why: str, *, status: int | None = None, retry_after: str = "") -> None:
+    def __init__(
+        self,
+        why: str,
+        *,
+        status: int | None = None,
+        retry_after: str = "",
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         super().__init__(why)
         self.status = status
         """None: nobody has answered."""
         self.retry_after = retry_after
         """As the header says it."""
+        self.headers = headers
+        """Of the answer, their names in small letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What was answered."""
+
+    headers: Mapping[str, str]
+    """Their names in small letters."""
+    content: bytes
 
 
 async def post(
@@ -34,7 +54,7 @@ async def post(
     body: bytes,
     headers: Mapping[str, str],
     *,
-    account: HttpAccount = NOBODY,
+    account: RequestAccount = NOBODY,
     ca: RereadFile | None = None,
     certificate: tuple[Path, Path] | None = None,
 ) -> None:
@@ -52,24 +72,37 @@ async def ask(
     headers: Mapping[str, str],
     *,
     longest: int,
-    account: HttpAccount = NOBODY,
+    account: RequestAccount = NOBODY,
     ca: RereadFile | None = None,
     certificate: tuple[Path, Path] | None = None,
 ) -> bytes:
     """The same, and the body of the answer: as it was sent, and up to *longest* bytes."""
-    return await _exchange(url, body, headers, account, ca, certificate, longest=longest)
+    answer = await _exchange(url, body, headers, account, ca, certificate, longest=longest)
+    return answer.content
+
+
+async def ask_with_headers(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    longest: int,
+    account: RequestAccount = NOBODY,
+) -> Taken:
+    """The same, and what the answer's headers say."""
+    return await _exchange(url, body, headers, account, None, None, longest=longest)
 
 
 async def _exchange(
     url: str,
     body: bytes,
     headers: Mapping[str, str],
-    account: HttpAccount,
+    account: RequestAccount,
     ca: RereadFile | None,
     certificate: tuple[Path, Path] | None,
     *,
     longest: int | None,
-) -> bytes:
+) -> Taken:
     context = _context(ca, certificate)
     try:
         proof = account.proof()
@@ -95,14 +128,17 @@ async def _exchange(
                 timeout=aiohttp.ClientTimeout(total=None),
             ) as response,
         ):
+            told = {name.lower(): value for name, value in response.headers.items()}
             if response.status // 100 == 2:
-                return b"" if longest is None else await _whole(url, response, longest)
+                content = b"" if longest is None else await _whole(url, response, longest)
+                return Taken(told, content)
             if response.status in UNAUTHORISED:
                 account.was_refused()
             raise NotTakenError(
                 f"{url} answers {response.status}: {await _said(response, proof.secrets)}",
                 status=response.status,
                 retry_after=response.headers.get("Retry-After", ""),
+                headers=told,
             )
     except (aiohttp.ClientError, OSError) as error:
         if ca is not None:

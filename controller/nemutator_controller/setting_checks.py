@@ -57,6 +57,14 @@ def web_address_or(word: str) -> Callable[[str], str | None]:
     return lambda text: None if text == word else web_address(text)
 
 
+def web_address_or_host(text: str) -> str | None:
+    """The same, or a name alone."""
+    fits = not web_address(text) or ("." in text and _HOST.fullmatch(text))
+    return (
+        None if fits else "expected a name like datadoghq.eu, or an address like https://host:port"
+    )
+
+
 def header(text: str) -> str | None:
     """The text can stand in a header."""
     fits = len(text) <= 150 and text.isascii() and text.isprintable()

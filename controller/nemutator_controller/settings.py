@@ -23,6 +23,7 @@ from nemutator_controller.setting_checks import (
     time_zone,
     web_address,
     web_address_or,
+    web_address_or_host,
 )
 
 
@@ -303,6 +304,30 @@ class BrainSettings(ServesMetrics):
     prometheus_usage: bool = setting(
         False,
         "Learn from that Prometheus what containers use, of those that no agent reports.",
+    )
+    datadog: str = setting(
+        "",
+        "Datadog that is asked for what containers used before the brain began: its site, like `datadoghq.eu`, or an"
+        " address; empty: none.",
+        check=web_address_or_host,
+    )
+    datadog_api_key_file: str = setting("", "File with the API key for it; read each minute.")
+    datadog_application_key_file: str = setting(
+        "",
+        "File with the application key for it, which needs the right `timeseries_query` alone; read each minute.",
+    )
+    datadog_cluster: str = setting(
+        "",
+        "What this cluster is called there (the tag `kube_cluster_name`); empty: all that it knows is of this one.",
+        check=header,
+    )
+    datadog_warm_days: int = setting(
+        8,
+        "Days of which a new brain learns from Datadog what containers used; 0: none.",
+        check=between(0, 14),
+    )
+    datadog_usage: bool = setting(
+        False, "Learn from Datadog what containers use, of those that no agent reports."
     )
     profiles: int = setting(
         500,

@@ -20,7 +20,7 @@ class RereadFile:
     clock: Clock
     reason: str = field(kw_only=True)
     """The reason of the error when there is no such file."""
-    _text: str | None = field(init=False, default=None)
+    _text: str | None = field(init=False, default=None, repr=False)
     _read_at: float = field(init=False, default=0.0)
 
     def text(self) -> str:

@@ -1,13 +1,19 @@
-"""Use that Prometheus has recorded, put together: what a new brain begins with, and what no agent reports."""
+"""Use that others have recorded, put together: what a new brain begins with, and what no agent reports."""
 
 from dataclasses import dataclass
 
+from nemutator_common.process import Process
+
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.datadog import datadog_reading
+from nemutator_controller.app.http_accounts import wrong
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.prometheus import prometheus
+from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
+from nemutator_controller.sizing.sources.ports import UsageSource
 from nemutator_controller.sizing.sources.prometheus_reading import PrometheusReading
 from nemutator_controller.sizing.sources.queries import WINDOW_S
 from nemutator_controller.sizing.sources.source_learning import SourceLearning
@@ -16,7 +22,7 @@ from nemutator_controller.sizing.usages import Usages
 
 @dataclass(frozen=True, slots=True)
 class PodsByName:
-    """The `PodKeys` of a cluster: what it knows itself, and of pods that have gone what kube-state-metrics says."""
+    """The `PodKeys` of a cluster: what it knows itself, and of pods that have gone what the source says."""
 
     cluster: Cluster
     named: NamedOwners
@@ -30,24 +36,49 @@ class PodsByName:
         return ContainerKey(namespace, owner.kind, owner.name, container)
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenSource:
+    name: str
+    source: UsageSource
+    warm_days: int
+    follows: bool
+
+
 def usage_source_part(context: BrainContext, usages: Usages) -> Part:
-    settings, process, cluster = context.settings, context.process, context.cluster
-    source = prometheus(settings, process, cluster)
-    # Off clusters what Prometheus knows has other names. Where several brains share the rows, what is learned
-    # is saved with the points it was learned from, and these have none.
-    if source is None or cluster is None or context.shared:
-        return Part()
-    if not settings.prometheus_warm_days and not settings.prometheus_usage:
-        return Part()
     named = NamedOwners()
+    cluster = context.cluster
+    chosen = chosen_source(context.settings, context.process, cluster, named)
+    # Off clusters what others know has other names. Where several brains share the rows, what is learned
+    # is saved with the points it was learned from, and these have none.
+    if chosen is None or cluster is None or context.shared:
+        return Part()
     learning = SourceLearning(
-        PrometheusReading(source, named),
+        chosen.source,
         PodsByName(cluster, named),
         usages,
-        process,
+        context.process,
         lambda: cluster.watch.snapshot() is not None,
-        warm_days=settings.prometheus_warm_days,
-        follows=settings.prometheus_usage,
+        warm_days=chosen.warm_days,
+        follows=chosen.follows,
         step_s=WINDOW_S,
     )
-    return Part(tasks=[Task(TaskPhase.WORK, "learn from Prometheus", learning.run)])
+    return Part(tasks=[Task(TaskPhase.WORK, f"learn from {chosen.name}", learning.run)])
+
+
+def chosen_source(
+    settings: BrainSettings, process: Process, cluster: Cluster | None, named: NamedOwners
+) -> ChosenSource | None:
+    """The one that use is learned from; None: from none. Raises `OperatorError`."""
+    found = []
+    asked = prometheus(settings, process, cluster)
+    if asked is not None and (settings.prometheus_warm_days or settings.prometheus_usage):
+        days, follows = settings.prometheus_warm_days, settings.prometheus_usage
+        found.append(ChosenSource("Prometheus", PrometheusReading(asked, named), days, follows))
+    datadog = datadog_reading(settings, process, named)
+    if datadog is not None and (settings.datadog_warm_days or settings.datadog_usage):
+        days, follows = settings.datadog_warm_days, settings.datadog_usage
+        found.append(ChosenSource("Datadog", datadog, days, follows))
+    if len(found) > 1:
+        what = "what containers used would be learned twice, from Prometheus, too"
+        raise wrong("datadog", what, "set prometheus_warm_days=0 and prometheus_usage=false")
+    return found[0] if found else None

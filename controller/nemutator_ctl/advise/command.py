@@ -62,10 +62,20 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _document(given: argparse.Namespace) -> object:
+    if given.prometheus is not None and given.datadog is not None:
+        raise OperatorError(
+            "a Prometheus and Datadog are named", remedy="name one of them", code=ExitCode.USAGE
+        )
     if given.prometheus is not None:
-        from nemutator_ctl.advise.from_prometheus import document_of, recommended
+        from nemutator_ctl.advise.from_prometheus import recommended_by_prometheus
+        from nemutator_ctl.advise.from_records import document_of
 
-        return document_of(recommended(given))
+        return document_of(recommended_by_prometheus(given))
+    if given.datadog is not None:
+        from nemutator_ctl.advise.from_datadog import recommended_by_datadog
+        from nemutator_ctl.advise.from_records import document_of
+
+        return document_of(recommended_by_datadog(given))
     query = {} if given.namespace is None else {"namespace": given.namespace}
     return arguments.brain(given).get(ADVICE_PATH, query)
 

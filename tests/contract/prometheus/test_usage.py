@@ -4,7 +4,6 @@ import json
 import math
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,10 +15,9 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
 from nemutator_controller.sizing.sources.prometheus_reading import PrometheusReading
 from nemutator_controller.sizing.sources.queries import CPU_TOTAL, REQUESTS, WORKING_SET
-from nemutator_controller.sizing.sources.source_samples import samples_of
-from nemutator_controller.sizing.usages import Usages
 from nemutator_ctl.__main__ import main
 
+from tests.contract.usage_sources import tells_half_a_core_and_a_peak
 from tests.fakes.clocks import ManualClock
 from tests.fakes.prometheus import FakePrometheus
 
@@ -79,20 +77,10 @@ async def recorded(url: str, namespace: str) -> None:
 
 async def test_use_is_read_with_whose_it_was(url: str) -> None:
     await recorded(url, SHOP)
-    owners, usages, now = NamedOwners(), Usages(most=10), time.time()
-    source = replace(PrometheusHttp(url=url, clock=WallClock()))
-    reading = PrometheusReading(source, owners, namespace=SHOP)
-    dropped: dict[str, int] = {}
-    async for steps in reading.steps(begin=now - 3_600, end=now):
-        found = samples_of(steps, owners, now=now, before=lambda _: math.inf)
-        usages.learn(found.samples, now=now)
-        dropped |= found.dropped
-    (seen,) = usages.seen(usages.keys(), now=now)
-    assert seen.key == KEY
-    assert seen.points >= 8
-    assert 0.4 <= seen.cpu_p50 <= 0.66
-    assert seen.memory_max == 300_000_000
-    assert (await reading.requested())[KEY].cpu_millis == 2_000
+    source = PrometheusHttp(url=url, clock=WallClock())
+    await tells_half_a_core_and_a_peak(
+        PrometheusReading(source, NamedOwners(), namespace=SHOP), KEY
+    )
 
 
 def test_advice_comes_from_it_with_nothing_installed(

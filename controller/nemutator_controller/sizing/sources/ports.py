@@ -1,10 +1,12 @@
 """What sources of recorded use need from others, and what they are to the rest."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.prometheus_answers import PrometheusAnswer
 from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.sources.datadog_answers import DatadogAnswer
+from nemutator_controller.sizing.sources.datadog_questions import DatadogQuestion
 from nemutator_controller.sizing.sources.recorded_steps import RecordedSteps
 
 
@@ -16,6 +18,15 @@ class PrometheusQueries(Protocol):
     async def query_range(
         self, expression: str, *, begin: float, end: float, step_s: float
     ) -> PrometheusAnswer: ...
+
+
+class DatadogQueries(Protocol):
+    async def ask(self, question: DatadogQuestion, *, units: Sequence[str]) -> DatadogAnswer:
+        """The series of each query, whose metrics usually have *units*.
+
+        Raises `DatadogUnavailableError`, `DatadogRefusedError` and `DatadogBusyError`; there is always a deadline.
+        """
+        ...
 
 
 class UsageSource(Protocol):
