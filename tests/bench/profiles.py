@@ -13,7 +13,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_common.profiles.model import Profile
 from nemutator_common.wire import ProfileTarget
 
+from tests.bench import profiles_perf
 from tests.bench.first_light_processes import bpf_accounting, bpf_of
 from tests.bench.frame import Aim, Result, aim
 from tests.bench.profiles_node import cost_of_windows, worker_memory_mib
@@ -64,6 +65,17 @@ class Agreement:
     account: float
     """Our samples, by the kernel's account of CPU time; and those of Go's own profile."""
     own_account: float
+    perf: float | None
+    """The median of ours beside `perf record`; and of Go's own beside that. None without perf."""
+    own_perf: float | None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of one program over the same time."""
+
+    both: Both
+    perf: Profile | None
 
 
 def bench() -> Result:
@@ -73,7 +85,7 @@ def bench() -> Result:
 
 async def _bench(folder: Path) -> Result:
     agreements = {kind: await _agreement(kind, folder) for kind in KINDS}
-    agreements |= {name: await _agreement_of_stranger(name) for name in STRANGERS}
+    agreements |= {name: await _agreement_of_stranger(name, folder) for name in STRANGERS}
     cost = await _cost(folder)
     binaries = await worker_memory_mib()
     windows = await cost_of_windows()
@@ -107,21 +119,45 @@ async def _bench(folder: Path) -> Result:
         "twenty_binaries": binaries,
         "windows_of_50": windows,
     }
-    floors = {kind: found.floor for kind, found in agreements.items()}
-    return Result(measured, tuple(aims), {"Go's own profile beside itself, points": floors})
+    return Result(
+        measured,
+        tuple(aims),
+        {
+            "Go's own profile beside itself, points": {
+                kind: found.floor for kind, found in agreements.items()
+            },
+            "Go's own profile beside perf record, points": {
+                kind: found.own_perf for kind, found in agreements.items()
+            },
+        },
+    )
 
 
 async def _agreement(kind: str, folder: Path) -> Agreement:
     with running(kind, folder) as program:
-        return _compared([await profiled(program, cpu_seconds=SECONDS) for _ in range(RUNS)])
+        return await _compared(program.pid, folder, lambda: profiled(program, cpu_seconds=SECONDS))
 
 
-async def _agreement_of_stranger(name: str) -> Agreement:
+async def _agreement_of_stranger(name: str, folder: Path) -> Agreement:
     with STRANGERS[name]() as program:
-        return _compared([await program.profiled(seconds=SECONDS) for _ in range(RUNS)])
+        return await _compared(program.pid, folder, lambda: program.profiled(seconds=SECONDS))
 
 
-def _compared(runs: list[Both]) -> Agreement:
+async def _compared(pid: int, folder: Path, profile: Callable[[], Awaitable[Both]]) -> Agreement:
+    return _agreed([await _seen(pid, folder, profile) for _ in range(RUNS)])
+
+
+async def _seen(pid: int, folder: Path, profile: Callable[[], Awaitable[Both]]) -> Seen:
+    if not profiles_perf.is_there():
+        return Seen(await profile(), None)
+    async with profiles_perf.recording(folder) as recording:
+        both = await profile()
+    return Seen(both, await recording.profile(pid))
+
+
+def _agreed(seen: list[Seen]) -> Agreement:
+    runs = [one.both for one in seen]
+    beside = [(one.both, one.perf) for one in seen if one.perf is not None]
     floor = [_points(one.own, other.own) for one, other in itertools.pairwise(runs)]
     furthest = max(runs, key=lambda one: one.difference)
     ours = [round(one.difference * 100, 2) for one in runs]
@@ -135,7 +171,14 @@ def _compared(runs: list[Both]) -> Agreement:
         real_calls=_percent(grade.real_share if grade else None),
         account=_median(runs, lambda one: one.ours.sampled_cpu_seconds),
         own_account=_median(runs, lambda one: one.own.recorded / OWN_HZ),
+        perf=_middle(_points(both.ours, perf) for both, perf in beside),
+        own_perf=_middle(_points(both.own, perf) for both, perf in beside),
     )
+
+
+def _middle(points: Iterable[float]) -> float | None:
+    found = list(points)
+    return round(statistics.median(found), 2) if found else None
 
 
 def _points(one: Profile, other: Profile) -> float:
