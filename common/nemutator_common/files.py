@@ -5,17 +5,19 @@ import os
 from pathlib import Path
 
 
-def replace_file(path: Path, content: bytes, *, durable: bool) -> None:
+def replace_file(path: Path, content: bytes, *, durable: bool, mode: int = 0o600) -> None:
     """*path* has all of *content*, or what it had before, even if the process is killed meanwhile.
 
     With *durable* this also holds when the machine loses power; each such call waits for the disk.
-    Only this user can read the file. Raises OSError, and then leaves no other file beside *path*.
+    Only this user can read the file, unless *mode* says so. Raises OSError, and then leaves no other file beside *path*.
     """
     fresh = path.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(fd, "wb") as file:
+            if mode != 0o600:
+                os.fchmod(fd, mode)
             file.write(content)
             file.flush()
             if durable:

@@ -22,6 +22,12 @@ def loopback(text: str) -> str | None:
     return expected
 
 
+def absolute_path(text: str) -> str | None:
+    if text.startswith("/") and "\0" not in text and ".." not in text.split("/"):
+        return None
+    return "expected a folder's path from the root, like /etc/systemd/system"
+
+
 def listening(text: str) -> str | None:
     """The text is an address to listen on."""
     try:

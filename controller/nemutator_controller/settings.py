@@ -11,6 +11,7 @@ from nemutator_common.shipping.settings import CallsBrain
 
 from nemutator_controller.prometheus_services import FIND
 from nemutator_controller.setting_checks import (
+    absolute_path,
     cluster_name,
     database_url,
     dns_label,
@@ -113,6 +114,12 @@ class BrainSettings(ServesMetrics):
         "Seconds of a minute where neighbours and the pressure of nodes are found. Less is a compressed one, to see in minutes what otherwise"
         " takes the better part of an hour; agents have to report as often (`observe.summary_s`).",
         check=between(2, 60),
+    )
+    unit_folder: str = setting(
+        "/etc/systemd/system",
+        "Folder of systemd in which `nemutator size` writes drop-ins. `/run/systemd/system` forgets them at the next"
+        " boot, of which the journal does not hear.",
+        check=absolute_path,
     )
     resizes_per_minute: float = setting(
         30.0,

@@ -35,6 +35,7 @@ COMMANDS = {
         "nemutator_ctl.seasons.command",
         "show when workloads are busy, and what follows that",
     ),
+    "size": ("nemutator_ctl.size.command", "give a unit of systemd what is advised"),
     "sizing": ("nemutator_ctl.sizing.command", "show what SizingPolicies make of running pods"),
     "import": ("nemutator_ctl.imports.command", "turn VPA objects into SizingPolicies"),
     "explain": ("nemutator_ctl.explain.command", "say how the advice on a workload comes about"),

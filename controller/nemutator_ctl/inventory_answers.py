@@ -15,6 +15,10 @@ class ShownUse:
     memory_bytes: Amount | None
 
 
+NO_USE = ShownUse(None, None)
+"""Of a brain that does not say it yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShownPods:
     count: int
@@ -44,6 +48,7 @@ class NodeRow:
     most_pods: int | None
     conditions: tuple[ShownNodeCondition, ...]
     taints: tuple[str, ...]
+    waste: ShownUse = NO_USE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,7 @@ class NodeTotalsRow:
     limits: ShownUse
     used: ShownUse
     pods: int
+    waste: ShownUse = NO_USE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

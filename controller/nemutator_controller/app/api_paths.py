@@ -15,8 +15,10 @@ from nemutator_controller.inventory.node_documents import InventoryNodeList
 from nemutator_controller.profiles.api_requests import ProfileQuestion
 from nemutator_controller.rolling.documents import RollBody
 from nemutator_controller.sizing.documents import AdviceList
+from nemutator_controller.sizing.histogram_documents import UseHistogramList
 from nemutator_controller.tokens.documents import TokenDocument, TokenListDocument
 from nemutator_controller.tokens.endpoint import TokenBody
+from nemutator_controller.units.documents import SizedUnitDocument
 from nemutator_controller.usage.history import MachineSeries
 
 HTML, TEXT, PPROF = "text/html", "text/plain", "application/octet-stream"
@@ -123,6 +125,16 @@ PATHS = (
     # Advice, and what follows it.
     asked(
         "advice", "advice", "What containers should request.", AdviceList, NAMESPACE, narrows=True
+    ),
+    asked(
+        "advice/histograms",
+        "advice",
+        "What a workload's containers used: how often how much.",
+        UseHistogramList,
+        NAMESPACE,
+        QueryWord("workload", str, "Its name, or KIND/NAME.", required=True),
+        QueryWord("container", str, "This one alone."),
+        narrows=True,
     ),
     asked(
         "sizing",
@@ -330,6 +342,13 @@ PATHS = (
         "Applies a manifest without a cluster.",
         shapes.APPLIED,
         body=dict[str, Any],
+    ),
+    posted(
+        "units/{unit}/size",
+        ("update", "objects"),
+        "Gives a unit of systemd what is advised, without a cluster.",
+        SizedUnitDocument,
+        QueryWord("plan", bool, "Only say what would be done."),
     ),
     ApiPath(
         method="DELETE",

@@ -41,6 +41,7 @@ from nemutator_controller.app.seasons import brain_seasons, seasons_part
 from nemutator_controller.app.sizing import LeakingMemory, LocalAdvice, advice_knobs, sizing_part
 from nemutator_controller.app.streams import streams_part
 from nemutator_controller.app.tokens import token_reading, tokens_part
+from nemutator_controller.app.units import units_part
 from nemutator_controller.app.updating import updating_part
 from nemutator_controller.app.usage_source import usage_source_part
 from nemutator_controller.app.windows import windows_part
@@ -113,6 +114,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     counted = counted_cluster(context, current)
     places = kept_snapshot(context, flows, assessments, seasons, counted)
     emptying = node_emptying(context, counted, evictions, seasons)
+    advice = LocalAdvice(usages, LeakingMemory(findings), clock)
     parts = [
         nodes_part(
             context,
@@ -135,9 +137,8 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         grants_part(context),
         evictions_part(context, evictions),
         rolling_part(context, seasons.finding.season),
-        journal_part(
-            context, tokens, replicas, LocalAdvice(usages, LeakingMemory(findings), clock), seasons
-        ),
+        journal_part(context, tokens, replicas, advice, seasons),
+        units_part(context, advice),
         tokens_part(tokens),
         following_part(context, tokens, evictions, seasons.in_season("MutationPolicy")),
         updating_part(context, usages, findings, replicas, seasons),

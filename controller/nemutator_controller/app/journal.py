@@ -13,6 +13,7 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sizing import LocalAdvice
+from nemutator_controller.app.units import units_beside
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.editing.documents import Outcome, StoredPolicy
@@ -64,7 +65,7 @@ def journal_part(
     revisions = cluster.policy_revisions if cluster else partial(policy_revisions, files)
     rolling_back = RollingBack(
         store,
-        seasons.beside(objects),
+        seasons.beside(objects if cluster else units_beside(objects, context)),
         replicas=replicas,
         fresh=fresh_id,
         process=context.process,

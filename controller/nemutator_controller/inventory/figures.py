@@ -66,7 +66,7 @@ def count_cluster(
         waste += one_namespace.waste
     return ClusterFigures(
         taken_at=now,
-        nodes=_nodes(objects, by_node),
+        nodes=_nodes(objects, by_node, _waste_by_node(workloads.values())),
         workloads=workloads,
         namespaces=namespaces,
         total=total,
@@ -269,15 +269,35 @@ def namespace_figures(workloads: Iterable[WorkloadFigures]) -> dict[str, Namespa
     }
 
 
-def _nodes(objects: ObjectsSnapshot, tallies: Mapping[str, Tally]) -> dict[str, NodeFigures]:
+def _waste_by_node(workloads: Iterable[WorkloadFigures]) -> dict[str, CpuMemory]:
+    """Each pod has an equal part of what its workload wastes, so that the sums of nodes and of workloads are one."""
+    waste: dict[str, CpuMemory] = defaultdict(CpuMemory)
+    for each in workloads:
+        if each.waste is None or each.waste == NOTHING:
+            continue
+        pods = len(each.pods)
+        (cpu, more_cpu), (memory, more_memory) = (
+            divmod(amount, pods) for amount in (each.waste.cpu_millis, each.waste.memory_bytes)
+        )
+        for number, counted in enumerate(each.pods):
+            if node := counted.pod.spec.node_name:
+                # What does not divide evenly goes to the first ones.
+                part = CpuMemory(cpu + (number < more_cpu), memory + (number < more_memory))
+                waste[node] += part
+    return waste
+
+
+def _nodes(
+    objects: ObjectsSnapshot, tallies: Mapping[str, Tally], waste: Mapping[str, CpuMemory]
+) -> dict[str, NodeFigures]:
     nodes = {each.metadata.name: each for each in objects.nodes.values()}
     return {
-        name: _node(name, nodes.get(name), tallies.get(name) or Tally())
+        name: _node(name, nodes.get(name), tallies.get(name) or Tally(), waste.get(name, NOTHING))
         for name in sorted(nodes.keys() | tallies.keys())
     }
 
 
-def _node(name: str, node: WatchedNode | None, tally: Tally) -> NodeFigures:
+def _node(name: str, node: WatchedNode | None, tally: Tally, waste: CpuMemory) -> NodeFigures:
     status = None if node is None else node.status
     allocatable = {} if status is None else status.allocatable
     return NodeFigures(
@@ -289,4 +309,5 @@ def _node(name: str, node: WatchedNode | None, tally: Tally) -> NodeFigures:
         tally=tally,
         is_ready=status is not None
         and any(each.type == "Ready" and each.status == "True" for each in status.conditions),
+        waste=waste,
     )

@@ -170,6 +170,8 @@ class NodeFigures:
     most_pods: int | None
     tally: Tally
     is_ready: bool
+    waste: CpuMemory = NOTHING
+    """Of its pods, as far as it is known of their workloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

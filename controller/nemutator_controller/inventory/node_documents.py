@@ -54,6 +54,8 @@ class NodeItem:
     conditions: list[ShownCondition]
     taints: list[str]
     labels: Mapping[str, str]
+    waste: Used = UNKNOWN
+    """What its pods request, and would not use at the worst that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class NodeTotals:
     limits: Used
     used: Used
     pods: int
+    waste: Used = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,7 @@ def node_item(figures: NodeFigures, reported: ListedNode | None) -> NodeItem:
             for each in (() if node is None else node.spec.taints)
         ],
         labels={} if node is None else node.metadata.labels,
+        waste=used_of(figures.waste),
     )
 
 
@@ -149,4 +153,5 @@ def node_totals(items: Iterable[NodeItem]) -> NodeTotals:
         limits=used_sum(each.limits for each in nodes),
         used=used_sum(each.used for each in nodes),
         pods=sum(each.pods.count for each in nodes),
+        waste=used_sum(each.waste for each in nodes),
     )

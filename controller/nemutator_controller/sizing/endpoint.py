@@ -11,9 +11,10 @@ from nemutator_common.admission_snapshots import ADVICE_PATH, AdviceSnapshot
 from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
-from nemutator_controller.answers import answer, unless_known
+from nemutator_controller.answers import answer, refusal, unless_known
 from nemutator_controller.sizing.all_advice import AT_ONCE, gather_advice
 from nemutator_controller.sizing.documents import Advice, AdviceList, for_admission, is_listed
+from nemutator_controller.sizing.histogram_documents import keys_of, use_histograms
 from nemutator_controller.sizing.keys import ContainerKey, Workload
 from nemutator_controller.sizing.ports import (
     GrowingMemory,
@@ -58,7 +59,11 @@ class AdviceApi:
 
     def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
-        return [allowed("get", "advice", web.get("/api/v1/advice", self._show), narrows=True)]
+        histograms = web.get("/api/v1/advice/histograms", self._histograms)
+        return [
+            allowed("get", "advice", web.get("/api/v1/advice", self._show), narrows=True),
+            allowed("get", "advice", histograms, narrows=True),
+        ]
 
     def uplink_routes(self) -> list[ProcessRoute]:
         route = web.get(ADVICE_PATH, self._snapshot, allow_head=False)
@@ -80,6 +85,19 @@ class AdviceApi:
             remarked += self._remarked(listed[begin : begin + AT_ONCE])
             await self.process.clock.sleep(0)
         return answer(AdviceList(items=remarked))
+
+    async def _histograms(self, request: web.Request) -> web.Response:
+        query, now = request.query, self.process.clock.now()
+        if not (workload := query.get("workload")):
+            return refusal(400, "workload: expected a name, or KIND/NAME", "name one workload")
+        keys = keys_of(
+            self.usages.keys(),
+            namespace=query.get("namespace") or None,
+            workload=workload,
+            container=query.get("container") or None,
+        )
+        kept, days = self.usages.kept(keys), self.usages.knobs.window_days
+        return answer(use_histograms(kept, now=now, window_days=days))
 
     def _remarked(self, several: Sequence[Advice]) -> list[Advice]:
         keys = [

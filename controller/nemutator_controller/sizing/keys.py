@@ -1,6 +1,7 @@
 """The key of a container's use, and what the container requests: both outlive its pods."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ PROGRAM = "program"
 Workload = tuple[str, str, str]
 """Namespace, kind and name."""
 
+_USER_MANAGER = re.compile(r"user@\d+\.service")
 _UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 
 
@@ -64,6 +66,14 @@ class Requested:
     """That run, of its workload."""
 
 
+def _is_unit(parts: list[str]) -> bool:
+    """Whether a systemd has made the group at the end. What a unit makes below its own may have any name, and would
+    be taken for the unit that has it; but there are those of a user's systemd."""
+    return parts[-1].endswith(_UNITS) and not any(
+        part.endswith(_UNITS) and not _USER_MANAGER.fullmatch(part) for part in parts[:-1]
+    )
+
+
 class ByPath:
     """The owners of series on machines outside of a cluster, where a cgroup's path is all that is known.
 
@@ -80,5 +90,5 @@ class ByPath:
         if series.container_id is not None:
             kind, owner = "container", series.container_id[:SHORT_ID]
         else:
-            kind, owner = ("unit" if parts[-1].endswith(_UNITS) else "group"), parts[-1]
+            kind, owner = ("unit" if _is_unit(parts) else "group"), parts[-1]
         return ContainerKey(parts[0], kind, owner, "-")

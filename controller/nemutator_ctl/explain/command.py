@@ -1,11 +1,21 @@
 """`nemutator explain`, from its command line to its output."""
 
+import shutil
+import sys
 from collections.abc import Sequence
 
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
-from nemutator_ctl.explain.view import ADVICE_PATH, chosen, decode, view
+from nemutator_ctl.explain.histogram import Drawing
+from nemutator_ctl.explain.view import (
+    ADVICE_PATH,
+    HISTOGRAMS_PATH,
+    chosen,
+    decode,
+    decode_histograms,
+    view,
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -20,14 +30,24 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("-n", "--namespace", help="where it is")
     given = parser.parse_args(argv)
     query = arguments.present(namespace=given.namespace)
-    rows = chosen(
-        decode(arguments.brain(given).get(ADVICE_PATH, query)), given.workload, given.container
-    )
+    brain = arguments.brain(given)
+    rows = chosen(decode(brain.get(ADVICE_PATH, query)), given.workload, given.container)
     if not rows:
         raise OperatorError(
             f"nothing was reported of {given.workload!r}",
             remedy="`nemutator advise` shows all that was",
             code=ExitCode.USAGE,
         )
-    arguments.write(None, "table", lambda: view(rows))
+    wanted = arguments.present(workload=given.workload, container=given.container)
+    used = decode_histograms(brain.get(HISTOGRAMS_PATH, {**query, **wanted}))
+    arguments.write(None, "table", lambda: view(rows, used, _drawing()))
     return ExitCode.OK
+
+
+def _drawing() -> Drawing:
+    """As wide as the terminal (COLUMNS wins), in characters that it has."""
+    try:
+        "▁█─▲→".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return Drawing(shutil.get_terminal_size().columns, unicode=False)
+    return Drawing(shutil.get_terminal_size().columns)

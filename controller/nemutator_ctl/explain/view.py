@@ -1,14 +1,21 @@
 """The arithmetic of advice, in words."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from nemutator_ctl.answers import Amount, Listing, understood
 from nemutator_ctl.explain.bars import Bar, bars
+from nemutator_ctl.explain.histogram import Drawing, Mark, histogram, of_peaks
 from nemutator_ctl.shown_amounts import bytes_of, millis
 from nemutator_ctl.terminal_text import visible
 
 ADVICE_PATH = "/api/v1/advice"
+HISTOGRAMS_PATH = "/api/v1/advice/histograms"
+
+INDENT = 12
+
+DRAWING = Drawing()
 
 _MIB = 1 << 20
 
@@ -49,6 +56,26 @@ class Explained:
     remarks: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UsedBefore:
+    """How often it used how much."""
+
+    namespace: str
+    owner_kind: str
+    owner: str
+    container: str
+    cpu: tuple[tuple[Amount, Amount, Amount], ...] = ()
+    memory_peaks: tuple[Amount, ...] = ()
+
+
+Container = tuple[str, str, str, str]
+
+
+def decode_histograms(document: object) -> Mapping[Container, UsedBefore]:
+    items = understood(document, Listing[UsedBefore], "histograms of use").items
+    return {(one.namespace, one.owner_kind, one.owner, one.container): one for one in items}
+
+
 def decode(document: object) -> tuple[Explained, ...]:
     """The rows in *document*, or an `OperatorError` when it is not advice."""
     return understood(document, Listing[Explained], "advice").items
@@ -63,16 +90,26 @@ def chosen(rows: Sequence[Explained], workload: str, container: str | None) -> l
     ]
 
 
-def view(rows: Sequence[Explained]) -> str:
-    return "\n".join("\n".join(_lines(row)) + "\n" for row in rows)
+def view(
+    rows: Sequence[Explained],
+    used: Mapping[Container, UsedBefore] = MappingProxyType({}),
+    drawing: Drawing = DRAWING,
+) -> str:
+    texts = ("\n".join(_lines(row, used.get(_key(row)), drawing)) for row in rows)
+    return "\n".join(f"{text}\n" for text in texts)
 
 
-def _lines(row: Explained) -> Sequence[str]:
+def _key(row: Explained) -> Container:
+    return row.namespace, row.owner_kind, row.owner, row.container
+
+
+def _lines(row: Explained, used: UsedBefore | None, drawing: Drawing) -> Sequence[str]:
     use = row.use
     name = f"{row.namespace} {row.owner_kind}/{row.owner} {row.container}"
     stopped = f", stopped at its limit in {use.throttled:.0%} of the time" if use.throttled else ""
     killed = f", killed {use.kills} times" if use.kills else ""
     median, high = use.cpu_p50 * 1_000, use.cpu_p95 * 1_000
+    cpu, memory = used.cpu if used else (), used.memory_peaks if used else ()
     lines = [
         f"{name}: {row.state}, by the strategy {row.strategy}",
         f"  seen      {row.points} points over {row.span_s / 3_600:.1f} h",
@@ -84,8 +121,10 @@ def _lines(row: Explained) -> Sequence[str]:
                 Bar("used at most times", high, f"{high:.0f}m"),
                 _bar("requested", row.requests_now.cpu, millis),
                 _bar("recommended", row.requests.cpu, millis),
-            ]
+            ],
+            drawing,
         ),
+        *_titled(_cpu_histogram(row, cpu, drawing), "how much of the time it used how much CPU"),
         f"  memory    largest peak {use.memory_max / _MIB:.0f}Mi{killed}",
         _outcome(row.requests_now.memory, row.requests.memory, row.lower.memory, row.upper.memory),
         *_drawn(
@@ -93,7 +132,11 @@ def _lines(row: Explained) -> Sequence[str]:
                 Bar("largest peak", float(use.memory_max), f"{use.memory_max / _MIB:.0f}Mi"),
                 _bar("requested", row.requests_now.memory, bytes_of),
                 _bar("recommended", row.requests.memory, bytes_of),
-            ]
+            ],
+            drawing,
+        ),
+        *_titled(
+            _memory_histogram(row, memory, drawing), "on how many days its peak was how large"
         ),
         f"  limits    CPU {row.limits.cpu or 'none'}, memory {row.limits.memory or 'none'}",
     ]
@@ -103,12 +146,57 @@ def _lines(row: Explained) -> Sequence[str]:
     return [visible(line, limit=400) for line in lines]
 
 
+def _cpu_histogram(
+    row: Explained, cpu: Sequence[tuple[float, float, float]], drawing: Drawing
+) -> list[str]:
+    buckets = [(low * 1_000, high * 1_000, share) for low, high, share in cpu]
+    most = max((high for _, high, _ in buckets), default=None)
+    p50, p95 = row.use.cpu_p50 * 1_000, row.use.cpu_p95 * 1_000
+    marks = [
+        Mark(f"p50 {p50:.0f}m", p50),
+        Mark(f"p95 {p95:.0f}m", p95),
+        Mark(f"max {most or 0:.0f}m", most),
+        *_marks(row, "cpu", millis),
+    ]
+    return histogram(buckets, marks, _inside(drawing))
+
+
+def _memory_histogram(row: Explained, peaks: Sequence[float], drawing: Drawing) -> list[str]:
+    use = row.use
+    marks = [
+        Mark(f"p95 {use.memory_p95 / _MIB:.0f}Mi", use.memory_p95),
+        Mark(f"max {use.memory_max / _MIB:.0f}Mi", use.memory_max),
+        *_marks(row, "memory", bytes_of),
+    ]
+    return histogram(of_peaks(peaks), marks, _inside(drawing))
+
+
+def _marks(
+    row: Explained, resource: str, read: Callable[[str | None], float | None]
+) -> Sequence[Mark]:
+    named = (
+        ("recommended", row.requests),
+        ("recommended limit", row.limits),
+        ("requested", row.requests_now),
+    )
+    texts = ((title, getattr(amounts, resource)) for title, amounts in named)
+    return [Mark(f"{title} {text}", read(text)) for title, text in texts]
+
+
+def _inside(drawing: Drawing) -> Drawing:
+    return replace(drawing, columns=drawing.columns - INDENT)
+
+
+def _titled(lines: Sequence[str], title: str) -> list[str]:
+    return [f"{' ' * INDENT}{line}" for line in (f"{title}:", *lines)] if lines else []
+
+
 def _bar(title: str, text: str | None, read: Callable[[str | None], float | None]) -> Bar:
     return Bar(title, read(text), text or "")
 
 
-def _drawn(found: Sequence[Bar]) -> list[str]:
-    return [f"            {line}" for line in bars(found)]
+def _drawn(found: Sequence[Bar], drawing: Drawing) -> list[str]:
+    return [f"{' ' * INDENT}{line}" for line in bars(found, unicode=drawing.unicode)]
 
 
 def _outcome(now: str | None, wanted: str | None, lower: str | None, upper: str | None) -> str:

@@ -29,7 +29,8 @@ class ChangedObject:
 
     def __str__(self) -> str:
         # A pod that had no name yet is shown by the beginning of its name.
-        return f"{self.kind} {self.namespace}/{self.name or f'{self.generate_name}…'}"
+        where = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {where}{self.name or f'{self.generate_name}…'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ LAYOUT = (
 WIDE = (
     Column("CPU LIMITS", right=True),
     Column("MEMORY LIMITS", right=True),
+    Column("CPU WASTE", right=True),
+    Column("MEMORY WASTE", right=True),
     Column("CONDITIONS", limit=60),
     Column("TAINTS", limit=80),
 )
@@ -57,6 +59,8 @@ def _cells(row: NodeRow, *, wide: bool) -> Sequence[str]:
         *cells,
         cores(row.limits),
         mebibytes(row.limits),
+        cores(row.waste),
+        mebibytes(row.waste),
         ",".join(wrong) or "-",
         ",".join(row.taints) or "-",
     )
@@ -71,7 +75,10 @@ def _totals(answer: NodeAnswer, *, wide: bool) -> Sequence[str]:
         str(totals.pods),
         *_lines(totals.allocatable, totals.requested, totals.used),
     )
-    return (*cells, cores(totals.limits), mebibytes(totals.limits), "", "") if wide else cells
+    if not wide:
+        return cells
+    waste = cores(totals.waste), mebibytes(totals.waste)
+    return (*cells, cores(totals.limits), mebibytes(totals.limits), *waste, "", "")
 
 
 def _lines(allocatable: ShownUse, requested: ShownUse, used: ShownUse) -> Sequence[str]:

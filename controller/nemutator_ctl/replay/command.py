@@ -12,9 +12,11 @@ from nemutator_controller.sizing.recordings import (
     UnreadableRecordingError,
     read_recording,
 )
+from nemutator_controller.sizing.replayed_series import replayed_series
 from nemutator_controller.sizing.strategies.known import STRATEGIES, Resource
 
 from nemutator_ctl import arguments
+from nemutator_ctl.replay.chart import MOST_CONTAINERS, chart
 from nemutator_ctl.replay.sql import is_parquet, read_parquet
 from nemutator_ctl.replay.view import document, view
 from nemutator_ctl.terminal_text import visible
@@ -52,6 +54,9 @@ def main(argv: Sequence[str]) -> int:
         metavar="SECONDS",
         help="points are put together in steps of so many seconds (%(default)s)",
     )
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE", help="draw it, too: SVG, which any browser shows"
+    )
     given = parser.parse_args(argv)
     names = given.strategy.split(",")
     if unknown := [name for name in names if name not in STRATEGIES]:
@@ -63,8 +68,22 @@ def main(argv: Sequence[str]) -> int:
     own = [replay(name, given.resource, recording.uses) for name in names]
     alike = [replay_at(name, given.resource, recording.uses, missed=missed) for name in names]
     found = document(given.resource, recording, own, alike, missed=missed)
+    if given.picture is not None:
+        lines = replayed_series(names, given.resource, recording.uses, most=MOST_CONTAINERS)
+        _save(given.picture, chart(found, lines))
     arguments.write(found, given.output, lambda: view(found))
     return ExitCode.OK
+
+
+def _save(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OperatorError(
+            f"{visible(str(file), limit=200)}: {error.strerror or error}",
+            remedy="name a file that this user can write",
+            code=ExitCode.USAGE,
+        ) from error
 
 
 def _of_text(file: Path, resource: Resource, step_s: int) -> Recording:

@@ -17,13 +17,15 @@ UNIT = "/system.slice/ssh.service"
 ADVICE = "/uplink/v1/advice"
 
 
-def summed(first: int, count: int, *, begun_at: float, cores: float = 0.2) -> Batch:
+def summed(
+    first: int, count: int, *, begun_at: float, cores: float = 0.2, path: str = UNIT
+) -> Batch:
     """So many reports with one summary each, a quarter of a minute apart."""
 
     def envelope(number: int) -> Envelope:
         at = begun_at + 15.0 * number
         summary = Summary(
-            path=UNIT,
+            path=path,
             pod_uid=None,
             container_id=None,
             from_at=at - 15.0,

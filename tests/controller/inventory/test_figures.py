@@ -26,6 +26,13 @@ def test_a_node_has_what_it_can_take_what_is_requested_and_what_pods_use() -> No
     assert (two.is_ready, two.allocatable, two.tally.pods) == (False, NOTHING, 1)
 
 
+def test_what_is_wasted_on_nodes_adds_up_to_what_workloads_waste() -> None:
+    found = shop()
+    one, two = found.nodes["n1"].waste, found.nodes["n2"].waste
+    assert (one, two) == (CpuMemory(300, GI // 2), CpuMemory(300, GI // 2))
+    assert one + two == found.waste
+
+
 def test_a_workload_has_its_replicas_its_use_and_its_waste() -> None:
     web = shop().workloads["shop", "Deployment", "web"]
     assert (web.wanted, web.ready, web.tally.pods) == (3, 1, 2)

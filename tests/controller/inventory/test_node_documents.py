@@ -17,6 +17,7 @@ def test_a_node_has_three_lines_allocatable_requested_and_used() -> None:
     sums = REPORTED.sums
     assert item.used.memory_bytes == sums.memory_used_bytes
     assert item.used_by_pods == Used(0.25, 1 << 28)
+    assert item.waste == Used(0.3, GI // 2)
     assert (item.ready, item.stale, item.age_s, item.most_pods) == (True, False, 20.0, 110)
     assert item.taints == ["gpu=yes:NoSchedule"]
     assert item.labels == {"zone": "a"}

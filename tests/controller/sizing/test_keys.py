@@ -18,6 +18,17 @@ def series(path: str, container_id: str | None = None, program: str | None = Non
         ("/docker/" + "a" * 64, "a" * 64, ContainerKey("docker", "container", "a" * 12, "-")),
         ("/jobs/nightly", None, ContainerKey("jobs", "group", "nightly", "-")),
         ("/init.scope", None, ContainerKey("init.scope", "unit", "init.scope", "-")),
+        (
+            "/user.slice/user-1000.slice/user@1000.service/app.slice/shop.service",
+            None,
+            ContainerKey("user.slice", "unit", "shop.service", "-"),
+        ),
+        # What a service names like another one below its own group is not that one.
+        (
+            "/system.slice/evil.service/system.slice/ssh.service",
+            None,
+            ContainerKey("system.slice", "group", "ssh.service", "-"),
+        ),
         ("/", None, None),
     ],
 )

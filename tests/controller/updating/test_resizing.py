@@ -88,6 +88,27 @@ async def test_a_pod_is_resized_once_with_a_record_and_a_stamp() -> None:
     assert one.states() == ["fits"]
 
 
+async def test_an_autoscaler_that_appears_between_two_rounds_ends_changes_of_cpu_alone() -> None:
+    one = Resizes(
+        pod_document("web-1", requests={"cpu": "100m", "memory": "100M"}), coolDownSeconds=60
+    )
+    await one.engine.check()
+    assert one.pods.requests()["cpu"] == "150m"
+    one.pods.surroundings = PodSurroundings(autoscaled=frozenset({"cpu"}))
+    one.clock.jump(86_400)
+    more = firm(cpu="400m", memory="500M")
+    one.engine = replace(
+        one.engine, advice=MemoryAdvice(app=replace(more, last_at=one.clock.now()))
+    )
+    one.engine._room = 600
+    await one.engine.check()
+    assert one.pods.requests()["cpu"] == "150m"
+    assert one.pods.requests()["memory"] != "100M"
+    # A pod that runs has one decision, which keeps what was given before.
+    [_, later] = one.journal.decisions
+    assert {edit.path: edit.after for edit in later.edits}[CPU] == ("150m",)
+
+
 async def test_off_shows_and_changes_nothing() -> None:
     one = Resizes(mode="Off")
     await one.engine.check()

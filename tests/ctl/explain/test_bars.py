@@ -14,6 +14,11 @@ def test_the_least_is_still_to_be_seen() -> None:
     assert bars([Bar("a", 1e-9, "x"), Bar("b", 1.0, "y")])[0] == "a ▏ x"
 
 
+def test_where_there_are_no_blocks_it_is_drawn_in_ascii() -> None:
+    least, most = bars([Bar("a", 1e-9, "x"), Bar("b", 1.0, "y")], unicode=False)
+    assert (least, most) == ("a # x", f"b {'#' * WIDTH} y")
+
+
 def test_without_any_amount_there_is_no_picture() -> None:
     assert bars([Bar("a", None, ""), Bar("b", 0.0, "0")]) == []
     assert bars([]) == []

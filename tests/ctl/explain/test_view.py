@@ -1,6 +1,18 @@
 from typing import Any
 
-from nemutator_ctl.explain.view import chosen, decode, view
+from nemutator_ctl.explain.histogram import Drawing
+from nemutator_ctl.explain.view import chosen, decode, decode_histograms, view
+
+NAMES = {"namespace": "shop", "owner_kind": "Deployment", "owner": "cart", "container": "app"}
+USED = {
+    "items": [
+        {
+            **NAMES,
+            "cpu": [[0.04, 0.05, 0.5], [0.05, 0.06, 0.25], [0.19, 0.2, 0.25]],
+            "memory_peaks": [1 << 20, 2 << 20, 2 << 20],
+        }
+    ]
+}
 
 
 def item(**changed: Any) -> dict[str, Any]:
@@ -41,6 +53,31 @@ def test_it_tells_what_was_seen_and_what_follows_from_it() -> None:
         "  limits    CPU none, memory none",
         "  because   no limit of memory before a day: 2 h of data",
     ]
+
+
+def test_how_often_it_used_how_much_is_drawn_with_its_marks() -> None:
+    rows, used = decode({"items": [item()]}), decode_histograms(USED)
+    lines = view(rows, used, Drawing(columns=62)).splitlines()
+    begin = lines.index("            how much of the time it used how much CPU:")
+    assert [line[12:] for line in lines[begin + 1 : begin + 12]] == [
+        "    █",
+        "    █",
+        "    ██             █",
+        "    ██             █",
+        "─────┴──────────────┴────────────────────────────┴",
+        "     ▲ p50 50m",
+        "                    ▲ p95 200m",
+        "                    ▲ max 200m",
+        "                    ▲ recommended 200m",
+        "                                  requested 500m ▲",
+        "  memory    largest peak 2Mi"[12:],
+    ]
+    assert "            on how many days its peak was how large:" in lines
+
+
+def test_in_a_terminal_without_unicode_nothing_else_is_used() -> None:
+    rows, used = decode({"items": [item()]}), decode_histograms(USED)
+    assert view(rows, used, Drawing(columns=10, unicode=False)).isascii()
 
 
 def test_a_workload_is_found_by_its_name_with_or_without_its_kind() -> None:

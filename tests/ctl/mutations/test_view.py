@@ -37,6 +37,10 @@ def test_mutations_are_listed() -> None:
     ]
     assert " preview " in second
     assert "Pod team/web-…" in second
+    unit = replace(POD, kind="SystemdUnit", namespace="", name="shop.service")
+    outside = JournalEntry(decision=decision(3, subject=unit), state="observed", writer="a")
+    listed = overview(decode(sent(documents.listed([outside]))))
+    assert "SystemdUnit shop.service" in listed
     assert overview(()) == "Nothing has been changed yet.\n"
     assert overview((), namespace="a\x1b") == "No mutation in namespace a\\x1b is recorded.\n"
 

@@ -1,7 +1,7 @@
 from nemutator_ctl.inventory_answers import node_answer
 from nemutator_ctl.node_list.view import NO_NODE, view
 
-from tests.ctl.inventories import UNKNOWN, node, nodes, use
+from tests.ctl.inventories import GI, UNKNOWN, node, nodes, use
 
 
 def test_three_lines_of_each_node_and_their_sums() -> None:
@@ -62,6 +62,14 @@ def test_wide_names_what_is_wrong() -> None:
     text = view(node_answer(nodes(bad, node("n2"))), wide=True)
     assert "Ready,DiskPressure   a:NoSchedule" in text
     assert text.splitlines()[2].split()[-2:] == ["-", "-"]
+
+
+def test_wide_has_what_is_wasted_where_the_brain_says_it() -> None:
+    wasting = node("n1", waste=use(0.3, GI))
+    head, one, two, _ = view(node_answer(nodes(wasting, node("n2"))), wide=True).splitlines()
+    assert "CPU WASTE" in head
+    assert one.split()[-4:] == ["300m", "1024Mi", "-", "-"]
+    assert two.split()[-4:] == ["-", "-", "-", "-"]
 
 
 def test_a_hostile_name_moves_no_cursor() -> None:

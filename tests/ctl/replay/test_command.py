@@ -43,6 +43,17 @@ def test_the_document_has_the_same(recorded: str, capsys: pytest.CaptureFixture[
     assert item["own"]["cost"] == pytest.approx(1.15, rel=0.01)
 
 
+def test_the_picture_is_beside_the_table(
+    recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "it.svg"
+    assert main([recorded, "--strategy", "krr,seed", "--picture", str(file)]) == ExitCode.OK
+    assert "STRATEGY" in capsys.readouterr().out
+    assert "shop/web, 3.0 days" in file.read_text()
+    with pytest.raises(OperatorError, match="No such file"):
+        main([recorded, "--strategy", "krr", "--picture", str(tmp_path / "none" / "it.svg")])
+
+
 @pytest.mark.parametrize(
     "argv", [["--strategy", "best"], ["--step", "7"], ["--step", "0"], ["--resource", "disk"]]
 )

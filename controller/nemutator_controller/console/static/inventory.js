@@ -18,6 +18,8 @@ function shares(whole, requested, used) {
   return { whole: "100.0", requested: part(requested), used: part(used) };
 }
 
+const wasted = (item, field, say) => (item.waste?.[field] > 0 ? ` (${say(item.waste[field])} wasted)` : "");
+
 /** Three lines of one resource, drawn and in words. */
 function lanes(item, field, say) {
   const [whole, requested, used] = ["allocatable", "requested", "used"].map((name) => item[name]?.[field] ?? null);
@@ -25,7 +27,7 @@ function lanes(item, field, say) {
   return {
     ...stacked(
       `used ${say(used)}${share}`,
-      `requested ${say(requested)}`,
+      `requested ${say(requested)}${wasted(item, field, say)}`,
       `of ${say(whole)}`,
     ),
     bars: shares(whole, requested, used) ?? shares(1, 0, 0),

@@ -1,0 +1,1 @@
+"""`nemutator size`: what is advised, given to a unit of systemd."""

@@ -1,0 +1,55 @@
+"""`nemutator size`, from its command line to its end."""
+
+import sys
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from nemutator_common.errors import ExitCode, OperatorError
+
+from nemutator_ctl import arguments
+from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.size.view import decode, view
+
+SIZE_PATH = "/api/v1/units/{}/size"
+
+PATIENCE_S = 90.0
+"""systemd is asked twice, and reads all of its files."""
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = arguments.parser(
+        "size",
+        "Give a unit of systemd what is advised, as a drop-in; `nemutator rollback` takes it back.",
+        output=True,
+    )
+    parser.add_argument("unit", metavar="UNIT", help="a service, as `nemutator advise` shows it")
+    parser.add_argument("--plan", action="store_true", help="only say what would be written")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    given = parser.parse_args(argv)
+    brain = LocalApi(arguments.directory(given), timeout_s=PATIENCE_S)
+    path = SIZE_PATH.format(quote(given.unit.removeprefix("unit/"), safe=""))
+    if given.plan or not given.yes:
+        document = brain.post(path, query={"plan": "true"})
+        planned = decode(document)
+        if given.plan or planned.is_done:
+            arguments.write(document, given.output, lambda: view(planned))
+            return ExitCode.OK
+        _ask(view(planned))
+    document = brain.post(path)
+    sized = decode(document)
+    arguments.write(document, given.output, lambda: view(sized))
+    return ExitCode.OK
+
+
+def _ask(text: str) -> None:
+    """Return when a person says yes."""
+    if not sys.stdin.isatty():
+        raise OperatorError(
+            "there is no terminal on which to ask whether to go on",
+            remedy="read the plan with --plan, then say --yes",
+            code=ExitCode.USAGE,
+        )
+    sys.stderr.write(f"{text}Write it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise OperatorError("nothing was done", remedy="say y to write it", code=ExitCode.FAILED)
