@@ -67,6 +67,14 @@ class World:
         wave = 1 + 0.5 * sin(2 * pi * (step / DAY + phase))
         return cores * part * wave, size * held
 
+    @cached_property
+    def worst(self) -> Mapping[int, float]:
+        """Cores of one pod of each workload in its busiest step: it has been seen for days before."""
+        return {
+            one.number: max(self.use(Life(one, 0), step)[0] for step in range(DAY))
+            for one in self.plan.workloads
+        }
+
     def used(self, placed: Placed, step: int) -> dict[str, tuple[float, float]]:
         found: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
         for life, node in placed.items():
@@ -90,6 +98,9 @@ class World:
             asked[node] = asked[node][0] + cores, asked[node][1] + size
             familiars[life.workload.number][node] += 1
         used = self.used(known, step)
+        worst: dict[str, float] = defaultdict(float)
+        for life, node in placed.items():
+            worst[node] += self.worst[life.workload.number]
         whose = {one.number: (one.namespace, "Deployment", one.name) for one in self.plan.workloads}
         return nodes_snapshot(
             [
@@ -101,6 +112,7 @@ class World:
                     requested_bytes=asked[name][1],
                     used_cores=used[name][0],
                     used_bytes=used[name][1],
+                    worst_cores=worst[name],
                     pods=pods[name],
                 )
                 for name, (cores, size) in self.capacity.items()
@@ -111,6 +123,7 @@ class World:
                 for one, other in self.talkers().items()
             },
             aggressors={},
+            worst={whose[number]: cores for number, cores in self.worst.items()},
             taken_at=now,
         )
 

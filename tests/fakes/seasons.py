@@ -1,13 +1,15 @@
 """What seasons need, in memory."""
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
 
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.seasons.day_book import SavedDay, Scope
 from nemutator_controller.seasons.phases import Season
-from nemutator_controller.seasons.records import PolicySwitch, SeasonedPolicy
+from nemutator_controller.seasons.records import PodStep, PolicySwitch, SeasonedPolicy
+from nemutator_controller.seasons.start_times import SavedStarts
 
 
 class MemorySeasonDays:
@@ -34,6 +36,35 @@ class MemorySeasonDays:
         for key in old:
             del self.days[key]
         return len(old)
+
+
+class MemoryStartTimes:
+    """A `StartTimeStore`."""
+
+    def __init__(self) -> None:
+        self.starts: dict[Scope, SavedStarts] = {}
+        self.is_away = False
+
+    async def load(self) -> Sequence[SavedStarts]:
+        return list(self.starts.values())
+
+    async def save(self, kept: Sequence[SavedStarts], gone: Sequence[Scope]) -> None:
+        if self.is_away:
+            raise StoreUnavailableError("full")
+        for scope in gone:
+            self.starts.pop(scope, None)
+        self.starts |= {one.scope: one for one in kept}
+
+
+class MemoryStartingPods:
+    """A `StartingPods`."""
+
+    def __init__(self) -> None:
+        self.waiting: asyncio.Queue[PodStep] = asyncio.Queue()
+
+    async def steps(self) -> AsyncIterator[PodStep]:
+        while True:
+            yield await self.waiting.get()
 
 
 class MemorySwitches:

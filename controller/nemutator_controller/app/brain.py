@@ -21,7 +21,7 @@ from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.history import history_part, history_saver, usage_history
 from nemutator_controller.app.images import images_part
-from nemutator_controller.app.inventory import inventory_part
+from nemutator_controller.app.inventory import LevelsOfUsages, inventory_part
 from nemutator_controller.app.journal import admission_replicas, journal_part
 from nemutator_controller.app.leadership import refuse_many_on_a_file
 from nemutator_controller.app.listeners import bound, local_listener, uplink_listener
@@ -112,7 +112,8 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     assessments = neighbour_assessments(context, neighbours)
     replicas = admission_replicas(context)
     counted = counted_cluster(context, current)
-    places = kept_snapshot(context, flows, assessments, seasons, counted)
+    levels = LevelsOfUsages(usages, clock)
+    places = kept_snapshot(context, flows, assessments, seasons, counted, levels)
     emptying = node_emptying(context, counted, evictions, seasons)
     advice = LocalAdvice(usages, LeakingMemory(findings), clock)
     parts = [

@@ -55,7 +55,8 @@ SHARED = "brains that share a PostgreSQL find no seasons, which buffers follow"
 def buffers_part(context: BrainContext, seasons: BrainSeasons) -> Part:
     settings, cluster, process = context.settings, context.cluster, context.process
     if cluster is None:
-        return _refusing(context, ALONE, "ask the brain of a cluster: --brain https://HOST:PORT")
+        remedy = "ask the brain of a cluster: --brain https://HOST:PORT"
+        return Part(routes=BuffersApi(None, ALONE, remedy, process, status=404).routes())
     if not settings.buffer_pods:
         return _refusing(context, OFF, "set it to as many as there may be (docs/buffers.md)")
     if context.shared:
@@ -111,7 +112,7 @@ def rise_of(finding: SeasonFinding) -> ExpectedRise | None:
     expected, upper = day.expected.tolist(), day.upper.tolist()
     lately = book.today_of(book.numbers[CLUSTER])[max(0, slot - RECENT_SLOTS) : slot + 1].tolist()
     used = next((one for one in reversed(lately) if math.isfinite(one)), expected[slot])
-    ahead = calendar.slots_of(finding.lead_s)
+    ahead = finding.lead_of(CLUSTER)
     return ExpectedRise(
         cores=expected_rise(expected, upper, used, slot=slot, ahead=ahead),
         within_s=ahead * calendar.slot_s,

@@ -31,7 +31,9 @@ from nemutator_controller.neighbours.looking import NeighbourAssessments
 from nemutator_controller.neighbours.model import PlacedContainer
 from nemutator_controller.neighbours.node_window import Key
 from nemutator_controller.neighbours.ports import NeighbourPlaces
+from nemutator_controller.neighbours.sql import SqlNeighbourWeeks
 from nemutator_controller.neighbours.verdicts import Verdicts
+from nemutator_controller.neighbours.week_saving import WeekSaving
 from nemutator_controller.sizing.keys import ByPath
 
 REMEMBERED = 200_000
@@ -52,11 +54,18 @@ def neighbour_assessments(context: BrainContext, learner: NeighbourLearner) -> N
 
 
 def neighbours_part(context: BrainContext, assessments: NeighbourAssessments) -> Part:
+    saving = WeekSaving(assessments.verdicts, SqlNeighbourWeeks(context.database), context.process)
     tasks = [Task(TaskPhase.WORK, "look at neighbours", assessments.run)]
+    if not context.shared:
+        # Of brains that share a database each hears of some nodes, and would drop the weeks of the others.
+        tasks.append(Task(TaskPhase.SAVE, "save weeks of neighbours", saving.run))
     if context.cluster is not None and context.settings.neighbour_labels:
         labels = NeighbourLabels(assessments, LabelsInCluster(context.cluster), context.process)
         tasks.append(Task(TaskPhase.WORK, "label neighbours", labels.run, alone=True))
-    return Part(routes=NeighboursApi(assessments, context.process.clock).routes(), tasks=tasks)
+    routes = NeighboursApi(assessments, context.process.clock).routes()
+    if context.shared:
+        return Part(routes=routes, tasks=tasks)
+    return Part(routes=routes, tasks=tasks, restore=saving.restore)
 
 
 @dataclass(frozen=True, slots=True)

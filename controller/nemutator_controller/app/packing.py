@@ -1,7 +1,7 @@
 """Packing, put together, with what it asks of the cluster, of evictions and of seasons."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 from nemutator_common import names
@@ -14,7 +14,7 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.evictions.evicting import EvictionQueue, TooManyEvictionsError
 from nemutator_controller.evictions.records import EvictionRequest
-from nemutator_controller.inventory.model import NodeFigures
+from nemutator_controller.inventory.model import ClusterFigures, NodeFigures
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.kube.calls import Selection, listing
 from nemutator_controller.kube.failures import KubeError
@@ -27,7 +27,7 @@ from nemutator_controller.node_marks.marks import (
     NodeMarks,
     NodeTaint,
 )
-from nemutator_controller.packing.emptying import NodeEmptying
+from nemutator_controller.packing.emptying import EVERY_S, NodeEmptying
 from nemutator_controller.packing.endpoint import PackingApi
 from nemutator_controller.packing.model import (
     NodeContents,
@@ -36,10 +36,14 @@ from nemutator_controller.packing.model import (
     PackPod,
 )
 from nemutator_controller.packing.pods import pods_in
+from nemutator_controller.seasons.calendars import DAY_S
 
 KEEPS = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 HARD = (NEVER, "NoExecute")
+
+SHORTEST_ROUND_S = 2.0
+"""However short a day is."""
 
 MOST_OF_A_NODE = 1_000
 """Pods that are read of one node; the API server's own limit for a node is a tenth of it."""
@@ -61,6 +65,7 @@ def node_emptying(
         QueuedMoves(queue, context),
         context.process,
         most=context.settings.packing_nodes,
+        every_s=max(SHORTEST_ROUND_S, EVERY_S * context.settings.season_day_s / DAY_S),
     )
 
 
@@ -127,6 +132,7 @@ class NodesToPack:
     cluster: Cluster
     counted: CountedCluster
     namespace: str
+    requests: "RequestsByNode" = field(default_factory=lambda: RequestsByNode())
 
     async def now(self) -> Sequence[PackNode] | None:
         try:
@@ -146,21 +152,31 @@ class NodesToPack:
             figures = await self.counted.now()
         except (KubeError, msgspec.MsgspecError, NotListedYetError) as error:
             raise PackingUnknownError(str(error)[:200]) from error
-        requests = {
-            each.pod.metadata.uid: (
-                each.demand.requests.cpu_millis,
-                each.demand.requests.memory_bytes,
-            )
-            for workload in figures.workloads.values()
-            for each in workload.pods
-            if each.pod.spec.node_name == node
-        }
+        requests = self.requests.of(figures, node)
         budgets = figures.objects.disruption_budgets.values()
         if "poddisruptionbudgets" in figures.objects.unlisted:
             raise PackingUnknownError("PodDisruptionBudgets are not listed yet")
         pods = pods_in(body, requests, budgets, own_namespace=self.namespace)
         keeps = any(one.metadata.annotations.get(KEEPS) == "true" for one in found.items)
         return NodeContents(pods=pods, kept=f"{KEEPS}: true" if keeps else "")
+
+
+@dataclass(slots=True)
+class RequestsByNode:
+    """What pods request, by node and uid. Figures are made every few seconds, and their pods are gone through once."""
+
+    _of: ClusterFigures | None = None
+    _found: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
+
+    def of(self, figures: ClusterFigures, node: str) -> Mapping[str, tuple[int, int]]:
+        if figures is not self._of:
+            self._of, self._found = figures, {}
+            for workload in figures.workloads.values():
+                for each in workload.pods:
+                    wanted = each.demand.requests
+                    of_node = self._found.setdefault(each.pod.spec.node_name, {})
+                    of_node[each.pod.metadata.uid] = wanted.cpu_millis, wanted.memory_bytes
+        return self._found.get(node, {})
 
 
 def pack_node(one: NodeFigures) -> PackNode:

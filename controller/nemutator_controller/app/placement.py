@@ -20,6 +20,7 @@ from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.flows import FlowEnd, NamedFlow, addresses_of, named_flows
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
+from nemutator_controller.inventory.ports import KnownLevels
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.neighbours.looking import NeighbourAssessments
 from nemutator_controller.neighbours.model import NeighbourRole
@@ -52,6 +53,7 @@ def kept_snapshot(
     neighbours: NeighbourAssessments,
     seasons: BrainSeasons,
     counted: CountedCluster | None,
+    levels: KnownLevels,
 ) -> KeptNodesSnapshot | None:
     """None: there is no cluster."""
     if context.cluster is None or counted is None:
@@ -59,7 +61,7 @@ def kept_snapshot(
     watched = WatchedByBrain(context.cluster)
     clock = context.process.clock
     return KeptNodesSnapshot(
-        ClusterNodes(counted, watched, flows, neighbours, seasons, clock), context.process
+        ClusterNodes(counted, watched, flows, neighbours, seasons, levels, clock), context.process
     )
 
 
@@ -101,7 +103,7 @@ def extender_listener(context: BrainContext, snapshot: KeptNodesSnapshot) -> Bra
 
 
 class NoLevels:
-    """The `KnownLevels`: what was used for days does not matter here."""
+    """The `KnownLevels` of figures in which what was used for days does not matter."""
 
     async def now(self) -> Mapping[ContainerName, UseLevels]:
         return {}
@@ -116,6 +118,7 @@ class ClusterNodes:
     flows: KeptFlows
     neighbours: NeighbourAssessments
     seasons: BrainSeasons
+    levels: KnownLevels
     clock: Clock
 
     async def take(self) -> NodesSnapshot | None:
@@ -126,7 +129,7 @@ class ClusterNodes:
             figures = await self.counted.now()
         except NotListedYetError:
             return None
-        now = self.clock.now()
+        now, levels = self.clock.now(), await self.levels.now()
         reported = self.flows.all(now=now)
         latest = self.neighbours.latest
         grades: dict[str, dict[NeighbourRole, int]] = defaultdict(dict)
@@ -156,11 +159,13 @@ class ClusterNodes:
                 f"{pod.metadata.namespace}/{pod.metadata.name}": pod.spec.node_name
                 for pod in snapshot.pods.objects.values()
             }
+            worst = worst_cores(figures, levels)
             return nodes_snapshot(
-                _nodes(figures, grades),
+                _nodes(figures, grades, worst),
                 familiars=_familiars(figures),
                 talkers=_talkers(named, places),
                 aggressors=aggressors,
+                worst=worst,
                 taken_at=now,
                 season=season,
                 seasons=seasons,
@@ -169,14 +174,38 @@ class ClusterNodes:
         return await asyncio.to_thread(made)
 
 
+def worst_cores(
+    figures: ClusterFigures, levels: Mapping[ContainerName, UseLevels]
+) -> dict[Workload, float]:
+    """What one pod of each workload uses when it is busy, of those of which that is known."""
+    found: dict[Workload, float] = {}
+    for key, workload in figures.workloads.items():
+        containers = workload.pods[0].pod.spec.containers if workload.pods else ()
+        known = [
+            level.cpu_worst
+            for each in containers
+            if (level := levels.get((*key, each.name))) is not None
+        ]
+        if known:
+            found[key] = sum(known)
+    return found
+
+
 def _nodes(
-    figures: ClusterFigures, grades: Mapping[str, Mapping[NeighbourRole, int]]
+    figures: ClusterFigures,
+    grades: Mapping[str, Mapping[NeighbourRole, int]],
+    worst: Mapping[Workload, float],
 ) -> list[NodeFacts]:
     own: dict[str, int] = defaultdict(int)
-    for (_, kind, _), workload in figures.workloads.items():
-        if kind != ON_EACH_NODE:
-            for each in workload.pods:
-                own[each.pod.spec.node_name] += 1
+    busy: dict[str, float] = defaultdict(float)
+    for key, workload in figures.workloads.items():
+        for each in workload.pods:
+            node = each.pod.spec.node_name
+            used = [one.cpu_cores for one in each.use if one.cpu_cores is not None]
+            # Of whom nothing is known for long, what is used now says more than what was asked for.
+            now = sum(used) if used else each.demand.requests.cpu_millis / 1_000
+            busy[node] += worst.get(key, now)
+            own[node] += key[1] != ON_EACH_NODE
     return [
         NodeFacts(
             name=node.name,
@@ -187,6 +216,7 @@ def _nodes(
             # A node without pods uses nothing; one whose agent is silent is not known.
             used_cores=node.tally.cpu_cores if node.tally.pods else 0.0,
             used_bytes=node.tally.memory_bytes if node.tally.pods else 0.0,
+            worst_cores=busy.get(node.name, 0.0),
             pods=own.get(node.name, 0),
             aggressor=grades.get(node.name, {}).get(NeighbourRole.AGGRESSOR, 0),
             victim=grades.get(node.name, {}).get(NeighbourRole.VICTIM, 0),

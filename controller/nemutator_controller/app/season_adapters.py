@@ -1,6 +1,6 @@
 """What seasons ask of the cluster or of the data directory, and what they give to other features."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,9 @@ from nemutator_controller.journal.live_objects import (
 )
 from nemutator_controller.journal.ports import Manifests, Objects
 from nemutator_controller.kube.informing import Informer, NotSyncedError
+from nemutator_controller.kube.objects import Pod
+from nemutator_controller.kube.store import Change
+from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.paths import SWITCHED, parse_path, value_at
@@ -32,12 +35,19 @@ from nemutator_controller.policies.snapshot import snapshot_of
 from nemutator_controller.policies.time_windows import When
 from nemutator_controller.seasons.day_book import CLUSTER
 from nemutator_controller.seasons.learning import OwnedScope
-from nemutator_controller.seasons.records import IN_FORCE, PolicyKind, SeasonedPolicy
+from nemutator_controller.seasons.records import (
+    IN_FORCE,
+    PodStep,
+    PolicyKind,
+    SeasonedPolicy,
+)
 from nemutator_controller.seasons.switching import SeasonSwitching
 from nemutator_controller.sizing.keys import PROGRAM, ByPath
 from nemutator_controller.updating import model as sizing_model
 
 MOST_BRAINS = 100
+MOST_WAITING = 10_000
+"""Changes of pods that wait to be looked at: of more the starts are not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,40 @@ class ScopesByPath:
             return None
         is_outermost = series.program is None and series.path.strip("/").count("/") == 0
         return (key.namespace, key.owner_kind, key.owner), is_outermost or key.owner_kind == PROGRAM
+
+
+@dataclass(frozen=True, slots=True)
+class PodSteps:
+    """The `StartingPods`."""
+
+    watch: ClusterWatch
+
+    async def steps(self) -> AsyncIterator[PodStep]:
+        with self.watch.pods.subscribe("start times", capacity=MOST_WAITING) as subscription:
+            async for change in subscription:
+                # Of what was missed nobody saw the creation.
+                if not isinstance(change, Resync) and (step := self._step(change)) is not None:
+                    yield step
+
+    def _step(self, change: Change[Pod]) -> PodStep | None:
+        before, after = change.before, change.after
+        if after is None:
+            if before is None:
+                return None
+            return PodStep(uid=before.metadata.uid, scope=CLUSTER, is_gone=True)
+        is_ready, meta = after.status.is_ready, after.metadata
+        if before is not None and before.status.is_ready == is_ready:
+            return None
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return None
+        owner = snapshot.owner(after)
+        return PodStep(
+            uid=meta.uid,
+            scope=(meta.namespace, owner.kind, owner.name),
+            is_new=before is None,
+            is_ready=is_ready,
+        )
 
 
 @dataclass(slots=True)

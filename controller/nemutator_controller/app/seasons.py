@@ -14,6 +14,7 @@ from nemutator_controller.app.season_adapters import (
     ClusterSeasoned,
     ManifestSeasoned,
     ObjectsAndSwitches,
+    PodSteps,
     ScopesByPath,
     ScopesOfPods,
     SwitchJournalOfBrain,
@@ -31,7 +32,9 @@ from nemutator_controller.seasons.endpoint import InSeasonApi, NoSeasonsApi, Sea
 from nemutator_controller.seasons.finding import SeasonFinding
 from nemutator_controller.seasons.learning import SeasonLearner
 from nemutator_controller.seasons.records import PolicyKind
-from nemutator_controller.seasons.sql import SqlSeasonDays, SqlSeasonSwitches
+from nemutator_controller.seasons.sql import SqlSeasonDays, SqlSeasonSwitches, SqlStartTimes
+from nemutator_controller.seasons.start_times import StartTimes
+from nemutator_controller.seasons.starting import StartMeasuring
 from nemutator_controller.seasons.switching import SeasonSwitching
 from nemutator_controller.seasons.telling import SeasonStatuses
 from nemutator_controller.sizing.usages import Usages
@@ -91,6 +94,7 @@ def brain_seasons(context: BrainContext) -> BrainSeasons:
         process,
         in_thread=asyncio.to_thread,
         lead_s=settings.season_lead_s,
+        starts=StartTimes(most=1 if context.shared else settings.season_workloads),
     )
     policies: ClusterSeasoned | ManifestSeasoned
     if cluster:
@@ -118,9 +122,17 @@ def seasons_part(context: BrainContext, seasons: BrainSeasons, usages: Usages) -
         return Part(routes=NoSeasonsApi().routes(), uplink=uplink)
     finding, switching = seasons.finding, seasons.switching
 
+    starts: StartMeasuring | None = None
+    if cluster:
+        starts = StartMeasuring(
+            PodSteps(cluster.watch), finding.starts, SqlStartTimes(context.database), process
+        )
+
     async def restore() -> None:
         await finding.restore()
         await switching.restore()
+        if starts is not None:
+            await starts.restore()
 
     usual = usages.knobs
 
@@ -145,6 +157,11 @@ def seasons_part(context: BrainContext, seasons: BrainSeasons, usages: Usages) -
         Task(TaskPhase.WORK, "switch seasons", switching.run, alone=cluster is not None),
         Task(TaskPhase.WORK, "behave by season", behave),
     ]
+    if starts is not None:
+        tasks += [
+            Task(TaskPhase.SAVE, "save start times", starts.run_saving),
+            Task(TaskPhase.WORK, "measure starts of pods", starts.run),
+        ]
     if cluster:
         cluster.statuses.forces = seasons.forces("MutationPolicy")
         switching.changed = cluster.statuses.wake

@@ -20,12 +20,14 @@ class BuffersApi:
     why_not: str
     remedy: str
     process: Process
+    status: int = 409
+    """Of the refusal: 404 where there is no cluster, as for all that needs one."""
 
     def routes(self) -> list[AllowedRoute]:
         return [allowed("get", "placements", web.get(PATH, self._show, allow_head=False))]
 
     async def _show(self, request: web.Request) -> web.Response:
         if self.keeping is None:
-            return refusal(409, self.why_not, self.remedy)
+            return refusal(self.status, self.why_not, self.remedy)
         state, now = self.keeping.state, self.process.clock.now()
         return answer(buffer_document(state, most=self.keeping.most, now=now))

@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Tab
 
 from nemutator_controller.database.columns import Number, Words
 
-HEAD = "0013"
+HEAD = "0014"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -358,4 +358,27 @@ season_switches = Table(
     Column("kind", Words, primary_key=True),
     Column("name", Words, primary_key=True),
     Column("document", LargeBinary, nullable=False),
+)
+
+neighbour_weeks = Table(
+    "neighbour_weeks",
+    metadata,
+    # How often a pod or a workload had each grade in the last seven days.
+    Column("role", Words, primary_key=True),
+    Column("namespace", Words, primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("day", Number, nullable=False),
+    Column("saved", Number, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+start_times = Table(
+    "start_times",
+    metadata,
+    # How long the newest pods of a workload took until they were ready.
+    Column("namespace", Words, primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("packed", LargeBinary, nullable=False),
 )

@@ -16,6 +16,6 @@ class CapacityBuffer(Object, frozen=True, gc=False):
 
 CAPACITY_BUFFERS: Final = tuple(
     Resource("autoscaling.x-k8s.io", version, "capacitybuffers", "CapacityBuffer", CapacityBuffer)
-    # The newer first: an autoscaler of 1.35 serves both.
-    for version in ("v1beta1", "v1alpha1")
+    # The newest first: most autoscalers serve several, and which one is asked for makes no difference to them.
+    for version in ("v1", "v1beta1", "v1alpha1")
 )

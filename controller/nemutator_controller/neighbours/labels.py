@@ -25,6 +25,9 @@ GRADE_LABELS: Mapping[tuple[NeighbourRole, str], str] = {
 }
 ALL_LABELS = frozenset(GRADE_LABELS.values())
 
+AS_IT_STANDS = ""
+"""The value of a label whose grade nobody can tell."""
+
 
 class NotLabelledError(Exception):
     """An object could not be written to."""
@@ -40,7 +43,7 @@ class LabelledObject:
 
 
 def labelled(neighbourhood: Neighbourhood) -> dict[LabelledObject, GradeLabels]:
-    """What is to stand where, by what is known: a grade of 0, and one that nobody can tell, is no label.
+    """What is to stand where, by what is known: a grade of 0 is no label.
 
     A workload has the grades of itself, where one of its pods is among the worst.
     """
@@ -64,13 +67,14 @@ def changes(wanted: GradeLabels, standing: GradeLabels) -> dict[str, str | None]
     return {
         name: wanted.get(name)
         for name in sorted(ALL_LABELS)
-        if wanted.get(name) != standing.get(name)
+        if wanted.get(name) not in (standing.get(name), AS_IT_STANDS)
     }
 
 
 def _labels(one: GradedNeighbour, roles: set[NeighbourRole]) -> dict[str, str]:
-    return {
-        str(label): str(grade)
+    found = {
+        str(label): AS_IT_STANDS if grade is None else str(grade)
         for (role, when), label in GRADE_LABELS.items()
-        if role in roles and (grade := getattr(one.grades[role], when))
+        if role in roles and (grade := getattr(one.grades[role], when)) != 0
     }
+    return found if any(found.values()) else {}

@@ -1,11 +1,12 @@
 """What neighbours need from others."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.neighbours.labels import GradeLabels, LabelledObject
 from nemutator_controller.neighbours.model import PlacedContainer
 from nemutator_controller.neighbours.node_window import Key
+from nemutator_controller.neighbours.week_grades import SavedWeek
 
 
 class NeighbourPlaces(Protocol):
@@ -31,4 +32,14 @@ class LabelledObjects(Protocol):
 
     def notify(self, one: LabelledObject, note: str) -> None:
         """A warning, as an Event of the object."""
+        ...
+
+
+class WeekStore(Protocol):
+    """Raises `StoreUnavailableError`."""
+
+    async def load(self) -> Sequence[SavedWeek]: ...
+
+    async def replace(self, weeks: Sequence[SavedWeek]) -> None:
+        """Have *weeks* be all that is kept."""
         ...

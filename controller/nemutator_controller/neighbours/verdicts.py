@@ -22,7 +22,7 @@ from nemutator_controller.neighbours.model import (
     NeighbourRole,
     NeighbourWorkload,
 )
-from nemutator_controller.neighbours.week_grades import LEAST_TIMES, WeekGrades
+from nemutator_controller.neighbours.week_grades import LEAST_TIMES, SavedWeek, WeekGrades
 
 MOST_SHOWN = 20_000
 """Pods that are graded above 0 in one neighbourhood, the worst first."""
@@ -88,6 +88,25 @@ class Verdicts:
         self._told = {role: set() for role in ROLES}
         self._pod_weeks = {role: WeekGrades(self.most) for role in ROLES}
         self._workload_weeks = {role: WeekGrades(self.most) for role in ROLES}
+
+    def saved(self, *, most: int) -> list[SavedWeek]:
+        """The weeks of those that were bad, up to *most* of each role, pods and workloads."""
+        return [
+            SavedWeek(role, subject, weeks.today, counts)
+            for role in ROLES
+            for weeks in (self._pod_weeks[role], self._workload_weeks[role])
+            for subject, counts in weeks.bad(most=most)
+        ]
+
+    def restore(self, saved: Iterable[SavedWeek], *, now: float) -> None:
+        for one in saved:
+            subject = one.subject
+            if isinstance(subject, str):
+                pods = self._pod_weeks[one.role]
+                pods.restore([(subject, one.counts)], until=one.day, now=now)
+            else:
+                workloads = self._workload_weeks[one.role]
+                workloads.restore([(subject, one.counts)], until=one.day, now=now)
 
     def conclude(
         self, nodes: Iterable[LookedNode], *, nodes_count: int, now: float

@@ -2,11 +2,12 @@
 
 from collections.abc import Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.neighbours.model import NeighbourRole, NeighbourWorkload
 from nemutator_controller.neighbours.resources import GRADES
 
 K = TypeVar("K", bound=Hashable)
@@ -17,6 +18,21 @@ LEAST_TIMES = 60
 """Before which nobody can tell what is usual: an hour, where each minute has a look at all nodes."""
 
 WORST = 0.99
+
+DayCounts: TypeAlias = npt.NDArray[np.uint16]
+"""How many times each grade was given, by day: today, yesterday, and so on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedWeek:
+    """As it survives a restart of the brain."""
+
+    role: NeighbourRole
+    subject: NeighbourWorkload | str
+    """A workload, or the uid of a pod."""
+    day: int
+    """The newest of the seven, in days since the epoch."""
+    counts: DayCounts
 
 
 @dataclass(slots=True)
@@ -78,6 +94,32 @@ class WeekGrades(Generic[K]):
         row = self._rows.get(key)
         return 0 if row is None else int(self._counts[row].sum(dtype=np.int64))
 
+    @property
+    def today(self) -> int:
+        """The newest day of which something is counted."""
+        return self._today
+
+    def bad(self, *, most: int) -> list[tuple[K, DayCounts]]:
+        """Those that had a grade above 0 this week, up to *most*, the worst first."""
+        days = (self._today - np.arange(DAYS)) % DAYS
+        times = self._counts[:, :, 1:].sum(axis=(1, 2), dtype=np.int64)
+        found = sorted(
+            (-int(times[row]), row, key) for key, row in self._rows.items() if times[row]
+        )
+        return [(key, self._counts[row][days]) for _, row, key in found[:most]]
+
+    def restore(self, several: Iterable[tuple[K, DayCounts]], *, until: int, now: float) -> None:
+        """Go on from what was counted up to the day *until*; what is of days to come is of a clock that was wrong."""
+        self._begin(int(now // DAY_S))
+        passed = self._today - until
+        if not 0 <= passed < DAYS:
+            return
+        days = (until - np.arange(DAYS - passed)) % DAYS
+        for key, counts in several:
+            if key not in self._rows and len(self._rows) < self.most:
+                row = self._rows[key] = self._new_row()
+                self._counts[row, days] = counts[: DAYS - passed]
+
     def keep(self, keys: Container[K]) -> None:
         """Forget all others."""
         self.forget([key for key in self._rows if key not in keys])
@@ -100,6 +142,9 @@ class WeekGrades(Generic[K]):
         if passed > 0:
             self._counts[:, (day - np.arange(passed)) % DAYS] = 0
             self._today = day
+            # What was read back of pods that are gone would stay for ever.
+            times = self._counts.sum(axis=(1, 2), dtype=np.int64)
+            self.forget([key for key, row in self._rows.items() if not times[row]])
 
     def _new_row(self) -> int:
         if self._free:

@@ -35,7 +35,7 @@ AT_ONCE = 1
 LEAST_LEFT = 2
 """Nodes that are never emptied, however little runs on them."""
 
-CAME_BACK = "its pods came back {} times"
+CAME_BACK = "its pods came back or could not go, {} times"
 
 
 @dataclass(slots=True)
@@ -111,13 +111,15 @@ class NodeEmptying:
         try:
             contents = await self.nodes.contents_of(node.name)
         except PackingUnknownError as error:
-            return NodePlan(node=node.name, share=node.share, why_not=str(error))
+            return NodePlan(node=node.name, share=node.share, why_not=str(error), is_unknown=True)
         others = [each for each in nodes if each.name != node.name]
         return plan_of(node, contents, others, chosen=self.chosen)
 
     async def _go_on(self, node: PackNode, nodes: Sequence[PackNode]) -> None:
         one = self.chosen[node.name]
         planned = await self._plan(node, nodes)
+        if planned.is_unknown:
+            return
         if planned.why_not or node.kept:
             await self._give_up(node.name, planned.why_not or node.kept)
             return

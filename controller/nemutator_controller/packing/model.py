@@ -47,6 +47,8 @@ class PackPod:
     node_selector: Mapping[str, str] = field(default_factory=dict)
     stays: str = ""
     """Why it may not be moved; empty: it may."""
+    waits: str = ""
+    """Why it may not be moved at this moment, though it may be soon; empty: it may."""
     goes_along: bool = False
     """Whether it is there because the node is, and goes with it."""
     gives_way: bool = False
@@ -77,6 +79,8 @@ class NodePlan:
     moves: tuple[PlannedMove, ...] = ()
     why_not: str = ""
     """Empty: it can be emptied."""
+    is_unknown: bool = False
+    """Whether nobody can tell what is on it now."""
 
 
 EmptyingState = Literal["emptying", "removable"]

@@ -70,15 +70,17 @@ def plan_of(
     *,
     chosen: Iterable[str] = (),
 ) -> NodePlan:
-    """*chosen*: nodes that are emptied, and take nothing."""
+    """*chosen*: nodes that are emptied, and take nothing. Of one of them a budget may be used up by our own evictions:
+    that its pods have to wait is no reason to begin with another node."""
+    emptied = set(chosen)
+    begun, taken = node.name in emptied, {*emptied, node.name}
     made = NodePlan(node=node.name, share=node.share)
     if contents.kept:
         return NodePlan(node=node.name, share=node.share, why_not=contents.kept)
     moving = [pod for pod in contents.pods if not pod.goes_along]
     for pod in moving:
-        if pod.stays:
-            return NodePlan(node=node.name, share=node.share, why_not=f"{pod}: {pod.stays}")
-    taken = {*chosen, node.name}
+        if why := pod.stays or ("" if begun else pod.waits):
+            return NodePlan(node=node.name, share=node.share, why_not=f"{pod}: {why}")
     rooms = [
         _Room(each, each.requested_cpu, each.requested_memory, each.pods)
         for each in others

@@ -122,9 +122,10 @@ def pods_in(
                 cpu_millis=cpu,
                 memory_bytes=memory,
                 node_selector=pod.spec.node_selector,
-                stays=""
+                stays="" if gives_way else _why_it_stays(pod, own_namespace),
+                waits=""
                 if gives_way
-                else _why_it_stays(pod, held, own_namespace)
+                else _why_it_waits(meta, held)
                 or ("" if known else "what it requests is not known yet"),
                 goes_along=_goes_along(meta),
                 gives_way=gives_way,
@@ -139,7 +140,16 @@ def _goes_along(meta: _Meta) -> bool:
     )
 
 
-def _why_it_stays(pod: _Pod, held: Sequence[DisruptionBudget], own_namespace: str) -> str:
+def _why_it_waits(meta: _Meta, held: Sequence[DisruptionBudget]) -> str:
+    for budget in held:
+        selector = budget.spec.selector
+        same = budget.metadata.namespace == meta.namespace
+        if same and selector is not None and selector.selects(meta.labels):
+            return f"the PodDisruptionBudget {budget.metadata.name} lets none go now"
+    return ""
+
+
+def _why_it_stays(pod: _Pod, own_namespace: str) -> str:
     meta, spec = pod.metadata, pod.spec
     safe = meta.annotations.get(SAFE)
     if safe == "false":
@@ -153,11 +163,6 @@ def _why_it_stays(pod: _Pod, held: Sequence[DisruptionBudget], own_namespace: st
         return "it is nemutator's own"
     if meta.namespace == "kube-system" and safe != "true":
         return f"it is of kube-system, without {SAFE}: true"
-    for budget in held:
-        selector = budget.spec.selector
-        same = budget.metadata.namespace == meta.namespace
-        if same and selector is not None and selector.selects(meta.labels):
-            return f"the PodDisruptionBudget {budget.metadata.name} lets none go now"
     return _why_it_is_bound(spec, meta.annotations, is_safe=safe == "true")
 
 

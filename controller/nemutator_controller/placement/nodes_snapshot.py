@@ -24,6 +24,8 @@ class NodeFacts:
     requested_bytes: float = 0.0
     used_cores: float | None = None
     used_bytes: float | None = None
+    worst_cores: float | None = None
+    """What its pods use together when each of them is busy, by what is known of days; None: not known."""
     pods: int = 0
     """Without those that each node has."""
     aggressor: int = 0
@@ -51,6 +53,8 @@ class NodesSnapshot:
     """Bytes per second that a workload exchanges with pods there."""
     aggressors: Mapping[Workload, int] = field(default_factory=dict)
     """The grades of workloads from which others suffer."""
+    worst: Mapping[Workload, float] = field(default_factory=dict)
+    """Cores that one pod of a workload uses when it is busy, of those of which it is known."""
     season: str = ""
     """Of the cluster; empty: it is not known."""
     seasons: Mapping[Workload, str] = field(default_factory=dict)
@@ -68,6 +72,7 @@ COLUMNS = (
     "requested_bytes",
     "used_cores",
     "used_bytes",
+    "worst_cores",
     "pods",
     "aggressor",
     "victim",
@@ -81,6 +86,7 @@ def nodes_snapshot(
     talkers: Mapping[Workload, Mapping[str, float]],
     aggressors: Mapping[Workload, int],
     taken_at: float,
+    worst: Mapping[Workload, float] | None = None,
     season: str = "",
     seasons: Mapping[Workload, str] | None = None,
 ) -> NodesSnapshot:
@@ -107,6 +113,7 @@ def nodes_snapshot(
         },
         talkers={key: placed(found) for key, found in talkers.items()},
         aggressors=aggressors,
+        worst=worst or {},
         season=season,
         seasons=seasons or {},
         taken_at=taken_at,

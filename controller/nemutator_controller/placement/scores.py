@@ -22,6 +22,10 @@ CPU_TARGET, MEMORY_TARGET = 0.60, 0.75
 SPREAD_TARGET = 0.35
 """Before and in a peak: room for what comes counts more than nodes that could be saved."""
 
+COOL, HOT = 0.55, 0.70
+"""Of a node's CPU, if all of its pods are busy at once: up to the one nothing speaks against it, from the other on nothing
+for it. What packs by the use of now would meet the rest of it in the next peak."""
+
 SPREADING = frozenset({"pre-peak", "peak", "surprise"})
 
 UNKNOWN = 0.5
@@ -46,7 +50,8 @@ TALKERS = PlacementFactor("talkers", 1.0)
 EMPTY = PlacementFactor("empty", 1.5)
 SHAPE = PlacementFactor("shape", 1.0)
 NEIGHBOURS = PlacementFactor("neighbours", 2.0)
-FACTORS = (CPU, MEMORY, FAMILIARS, TALKERS, EMPTY, SHAPE, NEIGHBOURS)
+HEAT = PlacementFactor("heat", 8.0)
+FACTORS = (CPU, MEMORY, FAMILIARS, TALKERS, EMPTY, SHAPE, NEIGHBOURS, HEAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,19 @@ def _parts(snapshot: NodesSnapshot, pod: WantedPod) -> dict[PlacementFactor, Num
         EMPTY: np.where(columns["pods"] > 0, 1.0, 1.0 if spreads else 0.0),
         SHAPE: _balance(columns, pod),
         NEIGHBOURS: 1.0 - grade / MOST_GRADE,
+        HEAT: _cool(_share(columns["worst_cores"] + worst_of(snapshot, pod), columns["cpu_cores"])),
     }
+
+
+def worst_of(snapshot: NodesSnapshot, pod: WantedPod) -> float:
+    """Cores that it uses when it is busy: as others of its workload do, or else what it requests."""
+    return snapshot.worst.get(pod.workload, pod.cpu_cores)
+
+
+def _cool(share: Numbers) -> Numbers:
+    found = np.clip((HOT - share) / (HOT - COOL), 0.0, 1.0)
+    result: Numbers = np.where(np.isnan(share), UNKNOWN, found)
+    return result
 
 
 def _packed(share: Numbers, target: float) -> Numbers:
@@ -215,6 +232,14 @@ def _neighbours(snapshot: NodesSnapshot, pod: WantedPod, place: int) -> str:
     return "nobody there is known to be in others' way"
 
 
+def _heat(snapshot: NodesSnapshot, pod: WantedPod, place: int) -> str:
+    node = snapshot.facts[place]
+    if node.worst_cores is None or node.cpu_cores <= 0:
+        return "how much its pods use when they are busy is not known"
+    share = 100 * (node.worst_cores + worst_of(snapshot, pod)) / node.cpu_cores
+    return f"with it {share:.0f} % of its CPU would be in use if all there are busy at once"
+
+
 _WORDS: dict[PlacementFactor, Callable[[NodesSnapshot, WantedPod, int], str]] = {
     CPU: _cpu,
     MEMORY: _memory,
@@ -223,4 +248,5 @@ _WORDS: dict[PlacementFactor, Callable[[NodesSnapshot, WantedPod, int], str]] = 
     EMPTY: _empty,
     SHAPE: _shape,
     NEIGHBOURS: _neighbours,
+    HEAT: _heat,
 }

@@ -51,6 +51,10 @@ class SeasonItem:
     days: int
     planned_at: float | None
     """When the day was foretold that it follows; None: it follows none."""
+    lead_s: float
+    """So long before a peak it is pre-peak."""
+    starts: int
+    """Pods whose start was measured for that."""
     spans: list[SeasonSpan]
     day: SeasonDay | None = None
 
@@ -71,9 +75,11 @@ def season_item(
     found: FoundSeason,
     calendar: SeasonCalendar,
     *,
+    lead: int,
+    starts: int = 0,
     used: Numbers | None = None,
 ) -> SeasonItem:
-    """With *used*, the use of today by slot, its whole day is shown."""
+    """*lead* in slots. With *used*, the use of today by slot, its whole day is shown."""
     verdict, plan = found.verdict, found.plan
     return SeasonItem(
         namespace=scope[0],
@@ -87,6 +93,8 @@ def season_item(
         coverage=None if verdict.coverage is None else round(verdict.coverage, 3),
         days=verdict.days,
         planned_at=None if plan is None else round(found.planned_at, 1),
+        lead_s=round(lead * calendar.slot_s, 1),
+        starts=starts,
         spans=[] if plan is None else spans_of(plan, calendar),
         day=None if used is None or plan is None else day_of(plan, used, calendar),
     )

@@ -61,6 +61,8 @@ class SeasonsApi:
                 scope,
                 found[scope],
                 calendar,
+                lead=self.finding.lead_of(scope),
+                starts=self.finding.starts.count(scope),
                 used=book.today_of(book.numbers[scope])
                 if drawn and scope in book.numbers
                 else None,
@@ -69,7 +71,14 @@ class SeasonsApi:
         ]
         cluster = None
         if namespace is None and name is None and (whole := found.get(CLUSTER)) is not None:
-            cluster = season_item(CLUSTER, whole, calendar, used=book.today_of(0))
+            cluster = season_item(
+                CLUSTER,
+                whole,
+                calendar,
+                lead=self.finding.lead_of(CLUSTER),
+                starts=self.finding.starts.count(CLUSTER),
+                used=book.today_of(0),
+            )
         return answer(
             season_list(
                 items,

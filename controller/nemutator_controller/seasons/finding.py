@@ -6,9 +6,11 @@ is `unknown`.
 """
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +23,7 @@ from nemutator_controller.seasons.day_book import CLUSTER, DAYS, ClosedSlot, Day
 from nemutator_controller.seasons.phases import Season, SeasonState, observed, season_at
 from nemutator_controller.seasons.ports import SavedDays
 from nemutator_controller.seasons.records import FoundSeason
+from nemutator_controller.seasons.start_times import StartTimes
 from nemutator_controller.seasons.verdicts import (
     LEAST_DAYS,
     WHOLE_SHARE,
@@ -39,6 +42,8 @@ LATE_S = 90.0
 KEPT_DAYS = 7
 """A plan is followed for so long where nothing newer can be told."""
 LONGEST_CHECK_S = 30.0
+LONGEST_LEAD = 1 / 6
+"""Of a day, however long its pods take: the rest of the day is not all before a peak."""
 SAVED_EVERY = 24
 """Times a day, and not more often than once a minute."""
 LEAST_SAVED_S = 60.0
@@ -57,6 +62,8 @@ class SeasonFinding:
     in_thread: InThread[SeasonVerdict]
     """Runs what takes some tens of milliseconds beside the event loop."""
     lead_s: float
+    """The shortest, for whatever is ready sooner or of which nobody can tell."""
+    starts: StartTimes = field(default_factory=lambda: StartTimes(most=0))
     found: dict[Scope, FoundSeason] = field(default_factory=dict, init=False)
     is_settled: bool = field(default=False, init=False)
     judged_day: int | None = field(default=None, init=False)
@@ -65,6 +72,16 @@ class SeasonFinding:
     def season(self, scope: Scope) -> Season:
         found = self.found.get(scope)
         return "unknown" if found is None else found.state.season
+
+    def lead_of(self, scope: Scope) -> int:
+        """How many slots before a peak it has to be prepared for: as long as its pods take to be ready."""
+        calendar = self.book.calendar
+        shortest, measured = calendar.slots_of(self.lead_s), self.starts.ready_within_s(scope)
+        if measured is None:
+            return shortest
+        # A real second is one in a compressed day, too.
+        wanted = math.ceil(measured / calendar.slot_s)
+        return max(shortest, min(wanted, int(calendar.slots * LONGEST_LEAD)))
 
     async def restore(self) -> None:
         calendar, now = self.book.calendar, self.process.clock.now()
@@ -135,7 +152,6 @@ class SeasonFinding:
 
     async def _judge(self, today: int) -> None:
         whole = self.book.whole_days(before=today, share=WHOLE_SHARE)
-        lead = self.book.calendar.slots_of(self.lead_s)
         for scope, line in list(self.book.numbers.items()):
             count = int(whole[line]) if line < len(whole) else 0
             if count < LEAST_DAYS:
@@ -143,7 +159,8 @@ class SeasonFinding:
                 verdict = _too_few(count)
             else:
                 _, days = self.book.days(line, before=today)
-                verdict = await self.in_thread(lambda days=days: verdict_of(days, lead=lead))  # type: ignore[misc]
+                lead = self.lead_of(scope)
+                verdict = await self.in_thread(partial(verdict_of, days, lead=lead))
             self._take(scope, verdict)
         for gone in self.found.keys() - self.book.numbers.keys():
             del self.found[gone]

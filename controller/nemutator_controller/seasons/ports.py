@@ -1,6 +1,6 @@
 """What seasons need from others."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -8,7 +8,8 @@ from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.seasons.day_book import SavedDay, Scope
 from nemutator_controller.seasons.phases import Season
-from nemutator_controller.seasons.records import PolicySwitch, SeasonedPolicy
+from nemutator_controller.seasons.records import PodStep, PolicySwitch, SeasonedPolicy
+from nemutator_controller.seasons.start_times import SavedStarts
 
 
 class SavedDays(Protocol):
@@ -24,6 +25,22 @@ class SavedDays(Protocol):
 
     async def drop(self, *, before: int, day_s: float) -> int:
         """Remove older days, and those of another length; how many those were."""
+        ...
+
+
+class StartTimeStore(Protocol):
+    """Raises `StoreUnavailableError`."""
+
+    async def load(self) -> Sequence[SavedStarts]: ...
+
+    async def save(self, kept: Sequence[SavedStarts], gone: Sequence[Scope]) -> None:
+        """Put *kept* in the place of what was there of the same workloads, and forget those that are *gone*."""
+        ...
+
+
+class StartingPods(Protocol):
+    def steps(self) -> AsyncIterator[PodStep]:
+        """What changes of pods, for ever."""
         ...
 
 

@@ -30,6 +30,18 @@ class FoundSeason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PodStep:
+    """What has changed of one pod."""
+
+    uid: str
+    scope: Scope
+    is_new: bool = False
+    """Whether its creation was seen, as opposed to a pod that was there before."""
+    is_ready: bool = False
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeasonedPolicy:
     """A sound policy whose `when` names seasons."""
 

@@ -1,4 +1,4 @@
-"""Days of use, and what seasons have switched, in the database."""
+"""Days of use, how long pods take to be ready, and what seasons have switched, in the database."""
 
 import zlib
 from collections.abc import Collection, Sequence
@@ -10,9 +10,10 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert, or_, select, tuple_
 
 from nemutator_controller.database.access import Database
-from nemutator_controller.database.schema import season_days, season_switches
-from nemutator_controller.seasons.day_book import SavedDay
+from nemutator_controller.database.schema import season_days, season_switches, start_times
+from nemutator_controller.seasons.day_book import SavedDay, Scope
 from nemutator_controller.seasons.records import PolicySwitch
+from nemutator_controller.seasons.start_times import KEPT_OF_ALL, SavedStarts
 
 STEP = 500
 """Days in one transaction: reports must not wait long behind it."""
@@ -21,6 +22,7 @@ LARGEST = 1 << 16
 
 _SWITCH = msgspec.json.Decoder(PolicySwitch)
 _KIND = np.dtype("<f2")
+_SECONDS = np.dtype("<f4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,22 @@ class SqlSeasonDays:
 
     async def drop(self, *, before: int, day_s: float) -> int:
         return await self.database.write(partial(_drop, before=before, day_s=day_s))
+
+
+@dataclass(frozen=True, slots=True)
+class SqlStartTimes:
+    """A `StartTimeStore`."""
+
+    database: Database
+
+    async def load(self) -> Sequence[SavedStarts]:
+        return await self.database.read(_load_starts)
+
+    async def save(self, kept: Sequence[SavedStarts], gone: Sequence[Scope]) -> None:
+        for begin in range(0, len(gone), STEP):
+            await self.database.write(partial(_drop_starts, scopes=gone[begin : begin + STEP]))
+        for begin in range(0, len(kept), STEP):
+            await self.database.write(partial(_save_starts, kept=kept[begin : begin + STEP]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +114,37 @@ def _drop(connection: Connection, *, before: int, day_s: float) -> int:
     columns = season_days.c
     old = or_(columns.day < before, columns.day_s != day_s)
     return connection.execute(delete(season_days).where(old)).rowcount
+
+
+def _load_starts(connection: Connection) -> list[SavedStarts]:
+    return [
+        SavedStarts(
+            (row.namespace, row.kind, row.name), np.frombuffer(row.packed, _SECONDS).tolist()
+        )
+        for row in connection.execute(select(start_times))
+        if len(row.packed) <= KEPT_OF_ALL * _SECONDS.itemsize
+        and len(row.packed) % _SECONDS.itemsize == 0
+    ]
+
+
+def _drop_starts(connection: Connection, *, scopes: Sequence[Scope]) -> None:
+    columns = start_times.c
+    key = tuple_(columns.namespace, columns.kind, columns.name)
+    connection.execute(delete(start_times).where(key.in_(scopes)))
+
+
+def _save_starts(connection: Connection, *, kept: Sequence[SavedStarts]) -> None:
+    _drop_starts(connection, scopes=[one.scope for one in kept])
+    rows = [
+        {
+            "namespace": one.scope[0],
+            "kind": one.scope[1],
+            "name": one.scope[2],
+            "packed": np.array(one.seconds, dtype=_SECONDS).tobytes(),
+        }
+        for one in kept
+    ]
+    connection.execute(insert(start_times), rows)
 
 
 def _switches(connection: Connection) -> list[PolicySwitch]:

@@ -14,6 +14,7 @@ WORKLOADS = (
     Column("WORKLOAD", limit=60),
     Column("SEASON", limit=10),
     Column("SKILL", right=True, limit=6),
+    Column("LEAD", right=True, limit=8),
     Column("SEASONS", limit=120),
     Column("WHY", limit=120),
 )
@@ -38,6 +39,7 @@ class ShownSeason(msgspec.Struct, frozen=True, kw_only=True):
     season: str
     reason: str
     skill: float | None = None
+    lead_s: float | None = None
     spans: tuple[ShownSpan, ...] = ()
 
 
@@ -99,6 +101,11 @@ def _workload(one: ShownSeason) -> Sequence[str]:
         f"{one.kind}/{one.name}" if one.name else "all together",
         one.season,
         "" if one.skill is None else f"{one.skill:.0%}",
+        "" if one.lead_s is None or not one.spans else _lead(one.lead_s),
         "; ".join(f"{each.season} from {each.begin}" for each in one.spans),
         one.reason,
     )
+
+
+def _lead(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

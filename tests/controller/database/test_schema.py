@@ -48,6 +48,8 @@ def test_the_tables_are_known_by_name() -> None:
         "rolls",
         "sessions",
         "stream_cursors",
+        "neighbour_weeks",
+        "start_times",
         "tombstones",
         "window_sources",
         "window_symbols",

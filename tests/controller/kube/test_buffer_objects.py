@@ -4,8 +4,9 @@ from nemutator_controller.kube.buffer_objects import CAPACITY_BUFFERS, CapacityB
 
 def test_the_newer_version_is_asked_for_first() -> None:
     paths = [each.path("nemutator", "nemutator-buffer") for each in CAPACITY_BUFFERS]
-    assert paths[0].startswith("/apis/autoscaling.x-k8s.io/v1beta1/namespaces/nemutator/")
-    assert paths[1].startswith("/apis/autoscaling.x-k8s.io/v1alpha1/")
+    assert paths[0].startswith("/apis/autoscaling.x-k8s.io/v1/namespaces/nemutator/")
+    assert paths[1].startswith("/apis/autoscaling.x-k8s.io/v1beta1/")
+    assert paths[2].startswith("/apis/autoscaling.x-k8s.io/v1alpha1/")
 
 
 def test_of_one_its_number_is_read() -> None:

@@ -1,7 +1,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import names
-from nemutator_controller.neighbours.labels import ALL_LABELS, LabelledObject, changes, labelled
+from nemutator_controller.neighbours.labels import (
+    ALL_LABELS,
+    AS_IT_STANDS,
+    LabelledObject,
+    changes,
+    labelled,
+)
 from nemutator_controller.neighbours.model import Neighbourhood
 from nemutator_controller.neighbours.verdicts import Verdicts
 
@@ -16,11 +22,22 @@ def test_the_worst_bear_their_grades_and_their_workloads_too() -> None:
     found = Neighbourhood()
     for _ in range(2):
         found = verdicts.conclude([node], nodes_count=1, now=1.7e9)
+    # What is usual nobody can tell before an hour of looks.
+    victim = {
+        names.VICTIM_NOW: "3",
+        names.VICTIM_USUAL: AS_IT_STANDS,
+        names.VICTIM_WORST: AS_IT_STANDS,
+    }
+    aggressor = {
+        names.AGGRESSOR_NOW: "2",
+        names.AGGRESSOR_USUAL: AS_IT_STANDS,
+        names.AGGRESSOR_WORST: AS_IT_STANDS,
+    }
     assert labelled(found) == {
-        WEB: {names.VICTIM_NOW: "3"},
-        LabelledObject("Deployment", "shop", "web"): {names.VICTIM_NOW: "3"},
-        LabelledObject("Pod", "shop", "batch-1", "uid-batch-1"): {names.AGGRESSOR_NOW: "2"},
-        LabelledObject("Deployment", "shop", "batch"): {names.AGGRESSOR_NOW: "2"},
+        WEB: victim,
+        LabelledObject("Deployment", "shop", "web"): victim,
+        LabelledObject("Pod", "shop", "batch-1", "uid-batch-1"): aggressor,
+        LabelledObject("Deployment", "shop", "batch"): aggressor,
     }
 
 
@@ -47,6 +64,13 @@ def test_only_what_differs_is_written() -> None:
     assert changes(wanted, standing) == {names.VICTIM_NOW: "2"}
     assert changes({}, standing) == {names.VICTIM_NOW: None, names.VICTIM_USUAL: None}
     assert changes(standing, standing) == {}
+
+
+def test_a_grade_that_nobody_can_tell_stays_as_it_was_told() -> None:
+    standing: dict[str, str] = {names.VICTIM_NOW: "3", names.VICTIM_USUAL: "1"}
+    wanted: dict[str, str] = {names.VICTIM_NOW: AS_IT_STANDS, names.VICTIM_USUAL: "2"}
+    assert changes(wanted, standing) == {names.VICTIM_USUAL: "2"}
+    assert changes(wanted, {}) == {names.VICTIM_USUAL: "2"}
 
 
 grades = st.dictionaries(st.sampled_from(sorted(ALL_LABELS)), st.sampled_from("1234"))

@@ -65,3 +65,53 @@ def test_the_usual_is_no_more_than_the_worst(grades: list[int]) -> None:
     assert found is not None
     assert min(grades) <= found[0] <= found[1] <= max(grades)
     assert found[0] == sorted(grades)[(len(grades) + 1) // 2 - 1]
+
+
+def counted(*days: tuple[int, int], most: int = 10) -> WeekGrades[str]:
+    """Of `a`, a hundred times of that grade on each day."""
+    week: WeekGrades[str] = WeekGrades(most)
+    for day, grade in days:
+        for _ in range(100):
+            week.add(["a", "good"], {"a": grade}, now=NOW + day * DAY_S)
+    return week
+
+
+def test_a_week_goes_on_after_it_was_saved_and_read_back() -> None:
+    before = counted((0, 4), (3, 1), (5, 1))
+    saved = before.bad(most=10)
+    assert [key for key, _ in saved] == ["a"]
+    after: WeekGrades[str] = WeekGrades(10)
+    after.restore(saved, until=before.today, now=NOW + 5 * DAY_S)
+    assert after.usual_and_worst("a") == before.usual_and_worst("a") == (1, 4)
+    after.add(["a"], {"a": 1}, now=NOW + 7 * DAY_S)
+    # What was bad has become older than seven days, also while it was on the disk.
+    assert after.usual_and_worst("a") == (1, 1)
+    late: WeekGrades[str] = WeekGrades(10)
+    late.restore(saved, until=before.today, now=NOW + 7 * DAY_S)
+    assert late.usual_and_worst("a") == (1, 1)
+
+
+def test_what_is_too_old_or_of_days_to_come_is_not_read_back() -> None:
+    before = counted((0, 4))
+    for now in (NOW + DAYS * DAY_S, NOW - DAY_S):
+        after: WeekGrades[str] = WeekGrades(10)
+        after.restore(before.bad(most=10), until=before.today, now=now)
+        assert len(after) == 0
+
+
+def test_the_worst_are_saved_and_no_more_than_there_is_room_for() -> None:
+    week: WeekGrades[str] = WeekGrades(10)
+    for number in range(5):
+        for _ in range(number):
+            week.add([str(number)], {str(number): 2}, now=NOW)
+    assert [key for key, _ in week.bad(most=2)] == ["4", "3"]
+    small: WeekGrades[str] = WeekGrades(1)
+    small.restore(week.bad(most=5), until=week.today, now=NOW)
+    assert (len(small), small.times("4")) == (1, 4)
+
+
+def test_who_was_read_back_and_is_never_seen_again_makes_room_after_a_week() -> None:
+    week: WeekGrades[str] = WeekGrades(1)
+    week.restore(counted((0, 4)).bad(most=1), until=int(NOW // DAY_S), now=NOW)
+    assert week.add(["b"], {}, now=NOW + (DAYS - 1) * DAY_S) == 1
+    assert week.add(["b"], {}, now=NOW + DAYS * DAY_S) == 0

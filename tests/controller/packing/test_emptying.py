@@ -198,6 +198,27 @@ async def test_a_node_that_needs_its_pods_after_all_is_given_back_for_a_while() 
     assert given.state("low") == "emptying"
 
 
+async def test_a_budget_that_its_own_evictions_have_used_up_is_waited_for() -> None:
+    given = Packed(cluster(low=[pod("web-1"), pod("web-2")]))
+    await given.round()
+    given.nodes.mark("low")
+    await given.round()
+    given.nodes.pods["low"] = [pod("web-2", waits="the PodDisruptionBudget web lets none go now")]
+    await given.round(3)
+    assert given.state("low") == "emptying"
+    assert given.evictions.cancelled == []
+
+
+async def test_a_node_that_is_emptied_is_not_given_back_while_nobody_can_tell_what_is_on_it() -> (
+    None
+):
+    given = Packed(cluster())
+    await given.round()
+    given.nodes.silent.add("low")
+    await given.round(2)
+    assert given.state("low") == "emptying"
+
+
 async def test_pods_that_come_back_each_time_are_wanted_there() -> None:
     given = Packed(cluster())
     await given.round()

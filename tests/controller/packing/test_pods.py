@@ -32,7 +32,7 @@ def read(*pods: Any, budgets: Any = (), known: Any = None) -> tuple[PackPod, ...
 
 def why(*given: Any, **others: Any) -> str:
     [found] = read(pod(*given), **others)
-    return found.stays
+    return found.stays or found.waits
 
 
 def volumes(**source: Any) -> dict[str, Any]:

@@ -23,8 +23,20 @@ def preferred(found: NodesSnapshot, pod: WantedPod = POD, season: str = "") -> s
         (node("good"), node("bad", requested_bytes=30 * GIB)),
         (node("good"), node("bad", aggressor=3)),
         (node("good", used_cores=4.0), node("bad", used_cores=1.0)),
+        (
+            node("good", used_cores=1.0, worst_cores=3.0),
+            node("bad", used_cores=4.0, worst_cores=7.0),
+        ),
     ],
-    ids=["hot", "full", "empty", "lopsided", "beside an aggressor", "could be packed"],
+    ids=[
+        "hot",
+        "full",
+        "empty",
+        "lopsided",
+        "beside an aggressor",
+        "could be packed",
+        "cool now and hot in a peak",
+    ],
 )
 def test_the_better_node_is_preferred(good: NodeFacts, bad: NodeFacts) -> None:
     assert preferred(snapshot(bad, good)) == "good"
@@ -34,6 +46,23 @@ def test_familiars_are_spread_and_talkers_come_together() -> None:
     nodes = node("a"), node("b")
     assert preferred(snapshot(*nodes, familiars={WEB: {"a": 2}})) == "b"
     assert preferred(snapshot(*nodes, talkers={WEB: {"b": 1e6, "a": 1e5}})) == "b"
+
+
+def test_a_pod_counts_by_what_its_workload_uses_when_it_is_busy() -> None:
+    found = snapshot(node("a", worst_cores=3.0, used_cores=4.0), node("b", worst_cores=1.0))
+    assert preferred(found) == "a"
+    assert preferred(replace(found, worst={WEB: 2.5})) == "b"
+
+
+def test_what_a_node_could_come_to_is_said_in_words() -> None:
+    first, other = explained(snapshot(node("a", worst_cores=1.5), node("b")), POD)
+    words = {
+        one.node: {each.factor.name: each.why for each in one.factors} for one in (first, other)
+    }
+    assert words["a"]["heat"] == (
+        "with it 25 % of its CPU would be in use if all there are busy at once"
+    )
+    assert words["b"]["heat"] == "how much its pods use when they are busy is not known"
 
 
 def test_an_aggressor_goes_where_nobody_suffers() -> None:

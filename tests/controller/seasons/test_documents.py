@@ -42,7 +42,9 @@ def test_the_seasons_of_a_day_are_said_in_order() -> None:
 def test_a_day_is_drawn_in_steps_and_what_is_not_known_is_null() -> None:
     used = np.full(288, np.nan)
     used[:3] = 2.0
-    item = season_item(("shop", "Deployment", "web"), found(), CALENDAR, used=used)
+    item = season_item(
+        ("shop", "Deployment", "web"), found(), CALENDAR, lead=1, starts=4, used=used
+    )
 
     assert item.day is not None
     assert (item.day.step_s, len(item.day.expected), len(item.day.seasons)) == (900.0, 96, 96)

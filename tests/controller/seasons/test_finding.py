@@ -7,7 +7,8 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.seasons.calendars import SeasonCalendar
 from nemutator_controller.seasons.day_book import CLUSTER, DayBook, SavedDay, Scope
-from nemutator_controller.seasons.finding import SeasonFinding
+from nemutator_controller.seasons.finding import LONGEST_LEAD, SeasonFinding
+from nemutator_controller.seasons.start_times import StartTimes
 from nemutator_controller.seasons.verdicts import SeasonVerdict
 
 from tests.fakes.clocks import ManualClock
@@ -16,6 +17,7 @@ from tests.fakes.process import fake_process
 from tests.fakes.seasons import MemorySeasonDays
 
 WEB: Scope = ("shop", "Deployment", "web")
+QUICK: Scope = ("shop", "Deployment", "quick")
 DAY_S = 1_440.0
 """A day of 24 minutes: 96 slots of a quarter of a minute."""
 DAY = 1_000_000
@@ -82,6 +84,29 @@ async def test_a_day_that_repeats_is_followed_through_its_seasons() -> None:
     # The lead is an hour of a day of 24.
     assert seen.count("pre-peak") == 4
     assert play.meter.value(names.SEASONS, season="peak") in (0, 1)
+
+
+async def test_whatever_takes_long_to_be_ready_is_prepared_for_as_long() -> None:
+    play = Play()
+    play.know(6)
+    play.know(6, scope=QUICK)
+    slot_s = play.book.calendar.slot_s
+    play.finding.starts = StartTimes(most=10)
+    for _ in range(3):
+        play.finding.starts.add(WEB, 6.5 * slot_s)
+        play.finding.starts.add(QUICK, 0.5)
+    await play.finding.restore()
+    await play.finding.check()
+    leads = {}
+    for scope in (WEB, QUICK):
+        plan = play.finding.found[scope].plan
+        assert plan is not None
+        leads[scope] = list(plan.seasons).count("pre-peak")
+    # The setting is an hour of 24, which are four slots; a start is rounded up.
+    assert leads == {WEB: 7, QUICK: 4}
+    for _ in range(3):
+        play.finding.starts.add(WEB, 14_000.0)
+    assert play.finding.lead_of(WEB) == SLOTS * LONGEST_LEAD
 
 
 async def test_a_rush_at_night_is_a_surprise() -> None:
