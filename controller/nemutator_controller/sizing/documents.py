@@ -11,6 +11,7 @@ from nemutator_common.admission_snapshots import Amounts, RecommendedContainer
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.known_usage import KnownUsage
+from nemutator_controller.sizing.margins import memory_margin
 from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
 
@@ -42,6 +43,8 @@ class Use(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The same for memory."""
     kills: int = 0
     """For memory, in two weeks."""
+    memory_margin: float = 1.0
+    """What the largest peak is multiplied by, after so much time, as this fleet needed it."""
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -169,6 +172,12 @@ def _advice(
             cpu_waiting=round(seen.cpu_waiting, 3),
             memory_waiting=round(seen.memory_waiting, 3),
             kills=seen.kills,
+            memory_margin=round(
+                memory_margin(
+                    seen.observed_s, buffer=seen.knobs.memory_buffer, margins=seen.margins
+                ),
+                3,
+            ),
         ),
         requests_now=_amounts(requested),
         requests=wanted,

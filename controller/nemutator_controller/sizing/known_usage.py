@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.margins import MARGINS, Margins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ class KnownUsage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The share of the time in which some of its tasks waited for a CPU lately."""
     memory_waiting: float = 0.0
     knobs: Knobs = DEFAULT_KNOBS
+    margins: Margins = MARGINS
 
     @property
     def observed_s(self) -> float:

@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from nemutator_controller.sizing.known_usage import KnownUsage
+from nemutator_controller.sizing.margins import memory_margin
 
 STRATEGY = "nemutator"
 
@@ -28,22 +29,6 @@ AWAY_S = 300.0
 
 LIMIT_AFTER_S = 86_400.0
 """A day has the peaks of a day; from less, no limit of memory is set."""
-
-MARGINS = (
-    (14 * 86_400, 1.0),
-    (7 * 86_400, 1.5),
-    (4 * 86_400, 1.95),
-    (2 * 86_400, 2.5),
-    (86_400, 3.11),
-    (12 * 3_600, 4.6),
-    (6 * 3_600, 6.4),
-    (3 * 3_600, 8.5),
-    (3_600, 12.5),
-    (0, 16.7),
-)
-"""How many times the buffer is added, by seconds of data: with 18 % that is 1.18 after 14 days, 1.56 after one
-and 4.0 after 25 minutes, which 2 % of steady series exceeded within the day after. In steps, so that advice
-does not change with each look."""
 
 KILLED_MARGIN = 1.15
 """Above what a kill says was needed: VPA's."""
@@ -131,14 +116,6 @@ def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
     )
 
 
-def memory_margin(observed_s: float, *, buffer: float) -> float:
-    """What the largest peak is multiplied by, after so many seconds of data."""
-    for least_s, times in MARGINS:
-        if observed_s >= least_s:
-            return 1 + times * buffer / 100
-    raise ValueError(f"{observed_s} s were not observed")
-
-
 def _cpu(seen: KnownUsage, known: float, held: float, waited: float) -> BoundedAmount:
     knobs = seen.knobs
     value = max(_ceil(seen.cpu_p95 * 1000 / (1 - held)), knobs.least_cpu_millis)
@@ -154,7 +131,7 @@ def _cpu(seen: KnownUsage, known: float, held: float, waited: float) -> BoundedA
 
 def _memory(seen: KnownUsage, known: float, observed_s: float) -> BoundedAmount:
     knobs = seen.knobs
-    margin = memory_margin(observed_s, buffer=knobs.memory_buffer)
+    margin = memory_margin(observed_s, buffer=knobs.memory_buffer, margins=seen.margins)
     needed = float(seen.memory_needed)
     if seen.memory_waiting >= PRESSED_LEAST:
         needed = max(needed, seen.memory_max * PRESSED_RATIO)

@@ -15,6 +15,8 @@ from nemutator_controller.sizing.histograms import Histograms, Rows
 from nemutator_controller.sizing.hottest import HottestReplicas
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import DEFAULT_KNOBS, Knobs, KnownUsage
+from nemutator_controller.sizing.learned_margins import learned_margins, whole_days
+from nemutator_controller.sizing.margins import MARGINS, Margins
 from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
 from nemutator_controller.sizing.samples import UsageSamples
 
@@ -78,6 +80,8 @@ class Usages:
         self._hottest = HottestReplicas(CPU, rows=self._capacity, most=most)
         self._peaks = DailyPeaks(self._capacity)
         self._gone: set[ContainerKey] = set()
+        self._margins: tuple[int, Margins] = (-1, MARGINS)
+        """Since which hour they stand."""
         self._turn = 0
         self.moves = 0
         """It rises whenever a row stops to belong to its key."""
@@ -129,7 +133,7 @@ class Usages:
         """What is known of *wanted*, in that order; what was dropped since is left out."""
         keys = [key for key in wanted if key in self._rows]
         numbers = np.array([self._rows[key] for key in keys], dtype=np.intp)
-        state, knobs = self._state[numbers], self.knobs
+        state, knobs, margins = self._state[numbers], self.knobs, self.margins(now)
         share, days = knobs.cpu_percentile / 100, knobs.window_days
         p50, pooled = (self._cpu.percentile(one, numbers) for one in (0.5, share))
         since = now - days * 86_400
@@ -159,12 +163,30 @@ class Usages:
                 cpu_waiting=cpu_waiting,
                 memory_waiting=memory_waiting,
                 knobs=knobs,
+                margins=margins,
             )
             for key, (
                 points, span_s, step_s, last_at, cpu_p50, cpu_p95, memory_p95, memory_max,
                 memory_needed, kills, throttled, cpu_waiting, memory_waiting,
             ) in zip(keys, zip(*(one.tolist() for one in columns), strict=True), strict=True)
         ]  # fmt: skip
+
+    def margins(self, now: float) -> Margins:
+        """Of memory, as all that is known here needed them; looked at again each hour."""
+        hour = int(now // 3_600)
+        if self._margins[0] != hour:
+            rows = np.fromiter(self._rows.values(), dtype=np.intp, count=len(self._rows))
+            known, peaks = self._state[rows], self._peaks
+            whole = whole_days(
+                peaks.largest[rows],
+                peaks.needed[rows],
+                peaks.days[rows],
+                first_at=known["first_at"],
+                last_at=known["last_at"],
+                now=now,
+            )
+            self._margins = hour, learned_margins(whole)
+        return self._margins[1]
 
     def changes(self) -> tuple[list[ContainerKey], frozenset[ContainerKey]]:
         """What has to be saved and what to be removed since the last call of `saved`."""
@@ -185,6 +207,7 @@ class Usages:
 
     def restore(self, kept: Mapping[ContainerKey, SavedUsage]) -> None:
         """Go on with *kept*: with those that were reported last, when there is no room for all."""
+        self._margins = -1, MARGINS
         last = sorted(kept.items(), key=lambda item: item[1].heard_at)[-self._most :]
         for key, was in last:
             if not self._free:

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import Knobs, KnownUsage
+from nemutator_controller.sizing.margins import MARGINS, memory_margin
 from nemutator_controller.sizing.recommendation import (
     FIRM_POINTS,
-    MARGINS,
     BoundedAmount,
     NotYet,
     Recommendation,
-    memory_margin,
     recommend,
 )
 from nemutator_controller.sizing.usages import Usages
@@ -64,16 +63,10 @@ def test_with_a_hundred_points_it_is_firm_and_sets_no_limit_of_memory() -> None:
     assert advised.memory_mb.value == 802
 
 
-@pytest.mark.parametrize(
-    ("observed_s", "margin"), [(1_500, 4.0), (DAY_S, 1.56), (14 * DAY_S, 1.18), (90 * DAY_S, 1.18)]
-)
-def test_the_margin_is_what_limits_of_that_age_needed(observed_s: float, margin: float) -> None:
-    assert memory_margin(observed_s, buffer=18.0) == pytest.approx(margin, abs=0.01)
-
-
-def test_the_more_is_known_the_less_is_added() -> None:
-    assert [times for _, times in MARGINS] == sorted(times for _, times in MARGINS)
-    assert [least for least, _ in MARGINS] == sorted((least for least, _ in MARGINS), reverse=True)
+def test_the_margin_is_that_of_what_is_known_of_the_fleet() -> None:
+    learned = tuple((least_s, 0.5) for least_s, _ in MARGINS)
+    advised = given_for(replace(OLD, margins=learned))
+    assert advised.memory_mb.value == 218
 
 
 def test_two_points_of_different_weeks_are_no_two_weeks() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from nemutator_common.wire import Summary
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import KnownUsage
+from nemutator_controller.sizing.margins import MARGINS
 from nemutator_controller.sizing.usages import SPARED_S, Learned, Usages
 
 from tests.fakes.sizing import learn
@@ -139,6 +140,32 @@ def test_what_was_really_observed_is_not_the_time_between_two_points() -> None:
     found = seen(usages, now=NOW + 7 * DAY_S)
     assert found.span_s > 7 * DAY_S
     assert found.observed_s == 30
+
+
+def test_margins_are_those_of_the_fleet_once_it_is_known() -> None:
+    usages = Usages(most=60)
+    assert usages.margins(NOW) == MARGINS
+    begun = NOW // DAY_S * DAY_S - 12 * DAY_S
+    spoken = [
+        (
+            replace(key(), owner=f"o{number}"),
+            replace(summary(begun + day * DAY_S + DAY_S / 2), from_at=begun + day * DAY_S),
+        )
+        for number in range(60)
+        for day in range(-1, 13)
+    ]
+    last = [
+        (replace(one, owner=f"o{number}"), summary(NOW)) for number in range(60) for one in [key()]
+    ]
+    learn(usages, [*spoken, *last], now=NOW)
+    # Not before the next hour: it is looked at once in each.
+    assert usages.margins(NOW) == MARGINS
+    steady = usages.margins(NOW + 3_600)
+    assert dict(steady)[86_400] < dict(MARGINS)[86_400]
+    # An hour later with the same days it is the same.
+    assert usages.margins(NOW + 7_200) == steady
+    [found] = usages.seen([replace(key(), owner="o7")], now=NOW + 7_200)
+    assert found.margins == steady
 
 
 samples = st.tuples(

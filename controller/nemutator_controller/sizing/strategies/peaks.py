@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nemutator_controller.sizing.recommendation import memory_margin
+from nemutator_controller.sizing.margins import memory_margin
 from nemutator_controller.sizing.strategies.recorded_use import HOUR_S, Numbers, RecordedUse
 
 WINDOW_HOURS = 336

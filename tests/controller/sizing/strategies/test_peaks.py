@@ -1,5 +1,5 @@
 import numpy as np
-from nemutator_controller.sizing.recommendation import memory_margin
+from nemutator_controller.sizing.margins import memory_margin
 from nemutator_controller.sizing.strategies import peaks
 from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
 
