@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.kube.workload_objects import (
     Autoscaler,
+    TemplatePodSpec,
     VerticalAutoscaler,
     WatchedWorkload,
 )
 from nemutator_controller.sizing.keys import ContainerKey, Workload
+from nemutator_controller.sizing.similar import repository
 
 FOLLOWED = "a HorizontalPodAutoscaler follows it"
 SIZED = "the VerticalPodAutoscaler {} sizes it"
@@ -50,13 +52,36 @@ class FlagsOfTemplates:
         return [_flags(workloads.get(key.owner_kind, {}), key) for key in keys]
 
 
+@dataclass(frozen=True, slots=True)
+class ImagesOfTemplates:
+    """The `TemplateImages` of a cluster."""
+
+    cluster: Cluster
+
+    def of_each(self, keys: Sequence[ContainerKey]) -> list[str]:
+        workloads = self.cluster.objects.snapshot().workloads
+        return [_image(workloads.get(key.owner_kind, {}), key) for key in keys]
+
+
+def _image(workloads: Mapping[str, WatchedWorkload], key: ContainerKey) -> str:
+    found = _template(workloads, key)
+    containers = () if found is None else (*found.containers, *found.init_containers)
+    return next((repository(one.image) for one in containers if one.name == key.container), "")
+
+
 def _flags(workloads: Mapping[str, WatchedWorkload], key: ContainerKey) -> tuple[str, ...]:
+    found = _template(workloads, key)
+    return () if found is None else dict(found.runtime).get(key.container, ())
+
+
+def _template(
+    workloads: Mapping[str, WatchedWorkload], key: ContainerKey
+) -> TemplatePodSpec | None:
     found = workloads.get(f"{key.namespace}/{key.owner}")
     if found is None:
-        return ()
+        return None
     is_cron = key.owner_kind == "CronJob"
-    template = found.spec.job_template.spec.template if is_cron else found.spec.template
-    return dict(template.spec.runtime).get(key.container, ())
+    return (found.spec.job_template.spec.template if is_cron else found.spec.template).spec
 
 
 def followed(autoscaler: Autoscaler) -> Iterator[str]:

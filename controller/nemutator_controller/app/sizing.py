@@ -12,7 +12,11 @@ from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase, nothing
-from nemutator_controller.app.scaled_workloads import FlagsOfTemplates, ScaledWorkloads
+from nemutator_controller.app.scaled_workloads import (
+    FlagsOfTemplates,
+    ImagesOfTemplates,
+    ScaledWorkloads,
+)
 from nemutator_controller.journal.stand_ins import StandIn, StandInError, StandIns, stand_ins_of
 from nemutator_controller.mutations.advisor import (
     Advisor,
@@ -25,7 +29,7 @@ from nemutator_controller.mutations.advisor import (
 )
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.documents import advice_list, for_admission
-from nemutator_controller.sizing.endpoint import NO_FLAGS, NOWHERE_ELSE, AdviceApi
+from nemutator_controller.sizing.endpoint import NO_FLAGS, NO_IMAGES, NOWHERE_ELSE, AdviceApi
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.known_usage import Knobs
 from nemutator_controller.sizing.measuring import AdviceMeasuring
@@ -89,7 +93,8 @@ def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Pa
     elsewhere = ScaledWorkloads(context.cluster) if context.cluster else NOWHERE_ELSE
     flags = FlagsOfTemplates(context.cluster) if context.cluster else NO_FLAGS
     growing = LeakingMemory(findings)
-    advice = AdviceApi(usages, requests, growing, context.process, elsewhere, flags)
+    images = ImagesOfTemplates(context.cluster) if context.cluster else NO_IMAGES
+    advice = AdviceApi(usages, requests, growing, context.process, elsewhere, flags, images)
     measuring = AdviceMeasuring(usages, requests, growing, context.process)
     measured = Task(TaskPhase.WORK, "measure advice", measuring.run, alone=True)
     saved = [] if context.shared else [Task(TaskPhase.SAVE, "usages", saver.run)]

@@ -21,8 +21,10 @@ from nemutator_controller.sizing.ports import (
     Requests,
     RuntimeFlags,
     SizedElsewhere,
+    TemplateImages,
 )
 from nemutator_controller.sizing.runtime_remarks import runtime_remarks
+from nemutator_controller.sizing.similar import with_similar
 from nemutator_controller.sizing.usages import Usages
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -48,6 +50,16 @@ class NoFlags:
 NO_FLAGS = NoFlags()
 
 
+class NoImages:
+    """A `TemplateImages` where there are no templates."""
+
+    def of_each(self, keys: Sequence[ContainerKey]) -> list[str]:
+        return [""] * len(keys)
+
+
+NO_IMAGES = NoImages()
+
+
 @dataclass(frozen=True, slots=True)
 class AdviceApi:
     usages: Usages
@@ -56,6 +68,7 @@ class AdviceApi:
     process: Process
     elsewhere: SizedElsewhere = NOWHERE_ELSE
     flags: RuntimeFlags = NO_FLAGS
+    images: TemplateImages = NO_IMAGES
 
     def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
@@ -80,6 +93,8 @@ class AdviceApi:
         )
         now = self.process.clock.now()
         listed = [one for one in found.items if is_listed(one, now=now)]
+        # Only of what is asked for: whoever may see one namespace learns nothing of others.
+        listed = with_similar(listed, self.images.of_each(_keys(listed)))
         remarked: list[Advice] = []
         for begin in range(0, len(listed), AT_ONCE):
             remarked += self._remarked(listed[begin : begin + AT_ONCE])
@@ -100,14 +115,11 @@ class AdviceApi:
         return answer(use_histograms(kept, now=now, window_days=days))
 
     def _remarked(self, several: Sequence[Advice]) -> list[Advice]:
-        keys = [
-            ContainerKey(one.namespace, one.owner_kind, one.owner, one.container) for one in several
-        ]
         return [
             msgspec.structs.replace(one, remarks=tuple(runtime_remarks(one, flags)))
             if flags
             else one
-            for one, flags in zip(several, self.flags.of_each(keys), strict=True)
+            for one, flags in zip(several, self.flags.of_each(_keys(several)), strict=True)
         ]
 
     async def _snapshot(self, request: web.Request) -> web.Response:
@@ -120,6 +132,10 @@ class AdviceApi:
             for one in found.items
         )
         return unless_known(request, AdviceSnapshot(items), tag=found.tag + _digest(elsewhere))
+
+
+def _keys(advice: Sequence[Advice]) -> list[ContainerKey]:
+    return [ContainerKey(one.namespace, one.owner_kind, one.owner, one.container) for one in advice]
 
 
 def _digest(elsewhere: Mapping[Workload, Mapping[str, str]]) -> str:

@@ -44,6 +44,12 @@ class UsageStore(Protocol):
         ...
 
 
+class TemplateImages(Protocol):
+    def of_each(self, keys: Sequence[ContainerKey]) -> list[str]:
+        """The images of their containers, without a version; empty where they are not known."""
+        ...
+
+
 class RuntimeFlags(Protocol):
     def of_each(self, keys: Sequence[ContainerKey]) -> list[tuple[str, ...]]:
         """What their containers are started with that says how much their language may take."""

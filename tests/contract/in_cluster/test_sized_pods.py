@@ -10,6 +10,7 @@ from nemutator_controller.app.scaled_workloads import (
     FOLLOWED,
     SIZED,
     FlagsOfTemplates,
+    ImagesOfTemplates,
     ScaledWorkloads,
 )
 from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
@@ -170,9 +171,9 @@ async def test_workloads_that_autoscalers_follow_are_known(tmp_path: Path) -> No
         assert "{}" in SIZED
 
 
-async def test_how_a_workload_starts_its_language_is_known(tmp_path: Path) -> None:
+async def test_what_a_workload_runs_and_how_it_starts_its_language_is_known(tmp_path: Path) -> None:
     async with watched(tmp_path) as (kube, cluster):
-        container = {"name": "app", "image": "x", "args": ["-Xmx1g"]}
+        container = {"name": "app", "image": "registry:5000/shop/web:1.2", "args": ["-Xmx1g"]}
         kube.store.put(
             kinds.DEPLOYMENTS,
             {
@@ -198,3 +199,5 @@ async def test_how_a_workload_starts_its_language_is_known(tmp_path: Path) -> No
             ContainerKey("shop", "unit", "web", "app"),
         ]
         assert flags.of_each([*others, web]) == [(), (), ("-Xmx1g",)]
+        images = ImagesOfTemplates(cluster)
+        assert images.of_each([*others, web]) == ["", "", "registry:5000/shop/web"]
