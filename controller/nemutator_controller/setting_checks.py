@@ -3,7 +3,7 @@
 import ipaddress
 import re
 import zoneinfo
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from urllib.parse import parse_qsl, urlsplit
 
 from nemutator_common.addresses import TcpAddress, parse_address
@@ -69,6 +69,17 @@ def web_address_or_host(text: str) -> str | None:
     return (
         None if fits else "expected a name like datadoghq.eu, or an address like https://host:port"
     )
+
+
+def words_in(text: str) -> frozenset[str]:
+    """The words of a setting that takes several, with commas between."""
+    return frozenset(word for part in text.split(",") if (word := part.strip()))
+
+
+def some_of(known: Collection[str]) -> Callable[[str], str | None]:
+    """Each word of the text is one of *known*."""
+    listed = ", ".join(sorted(known))
+    return lambda text: None if words_in(text) <= set(known) else f"expected some of {listed}"
 
 
 def header(text: str) -> str | None:

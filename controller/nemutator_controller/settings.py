@@ -21,11 +21,15 @@ from nemutator_controller.setting_checks import (
     listening,
     loopback,
     redis_url,
+    some_of,
     time_zone,
     web_address,
     web_address_or,
     web_address_or_host,
 )
+
+EXPORTS = frozenset({"usage", "advice", "workloads", "nodes", "mutations"})
+"""What can be written into a bucket for other programs."""
 
 
 def _separate(text: str) -> tuple[str, ...]:
@@ -359,6 +363,18 @@ class BrainSettings(ServesMetrics):
     )
     objects_ca_file: str = setting(
         "", "PEM file with who signs its certificate; empty: the authorities of the system."
+    )
+    exports: str = setting(
+        "",
+        "What is written into that bucket for other programs, a file of each for each hour: some of `usage` (five"
+        " minutes of each container, CSV), `advice`, `workloads`, `nodes` and `mutations` (lines of JSON), with"
+        " commas between; empty: nothing.",
+        check=some_of(EXPORTS),
+    )
+    exports_days: int = setting(
+        90,
+        "Days after which such a file is removed again; 0: never.",
+        check=between(0, 3_650),
     )
     pyroscope: str = setting(
         "",

@@ -7,7 +7,7 @@ from pathlib import Path
 from nemutator_common.profiles.sums import AnyProfile, summed
 
 from nemutator_ctl import arguments, profile_files
-from nemutator_ctl.stored_profiles import cpu_profiles
+from nemutator_ctl.stored_profiles import PATH, cpu_profiles
 
 PREFIX = "workload:"
 
@@ -19,7 +19,8 @@ def read(source: str, given: argparse.Namespace) -> AnyProfile:
     """The profile that *source* names; *given* says which brain to ask. Raises NotAlikeError."""
     if not source.startswith(PREFIX):
         return profile_files.read(Path(source))
-    left = cpu_profiles(arguments.brain(given), source.removeprefix(PREFIX))
+    path = arguments.of_cluster(given, PATH)
+    left = cpu_profiles(arguments.brain(given), source.removeprefix(PREFIX), path=path)
     merged: AnyProfile = next(left)
     while some := list(islice(left, AT_ONCE)):
         merged = summed([merged, *some])

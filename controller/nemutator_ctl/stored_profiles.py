@@ -31,27 +31,27 @@ class StoredProfile:
     measure: Measure
 
 
-def stored(api: Api, workload: str, measure: Measure) -> list[StoredProfile]:
-    """The profiles of *workload* that the brain of *api* has, at least one."""
+def stored(api: Api, workload: str, measure: Measure, *, path: str = PATH) -> list[StoredProfile]:
+    """The profiles of *workload* that the brain of *api* lists under *path*, at least one."""
     listed = understood(
-        api.get(PATH, {"limit": str(MOST)}), Listing[StoredProfile], "a list of profiles"
+        api.get(path, {"limit": str(MOST)}), Listing[StoredProfile], "a list of profiles"
     )
     done = [one for one in listed.items if one.state == "done" and one.measure == measure]
     return chosen(done, workload)
 
 
-def cpu_profile(api: Api, profile: StoredProfile) -> Profile:
+def cpu_profile(api: Api, profile: StoredProfile, *, path: str = PATH) -> Profile:
     """What is in *profile*, which is one of CPU time."""
     try:
-        return pprof.decode(api.content(f"{PATH}/{profile.id}/pprof"))
+        return pprof.decode(api.content(f"{path}/{profile.id}/pprof"))
     except pprof.MalformedProfileError as error:
         raise not_understood(f"no profile in it: {error}") from error
 
 
-def cpu_profiles(api: Api, workload: str) -> Iterator[Profile]:
+def cpu_profiles(api: Api, workload: str, *, path: str = PATH) -> Iterator[Profile]:
     """All profiles of CPU time of *workload*, of which there is at least one."""
-    for one in stored(api, workload, "cpu"):
-        yield cpu_profile(api, one)
+    for one in stored(api, workload, "cpu", path=path):
+        yield cpu_profile(api, one, path=path)
 
 
 def chosen(done: Sequence[StoredProfile], workload: str) -> list[StoredProfile]:

@@ -7,7 +7,9 @@ from nemutator_controller.setting_checks import (
     label_pairs,
     listening,
     loopback,
+    some_of,
     web_address,
+    words_in,
 )
 
 
@@ -76,3 +78,10 @@ def test_nodes_are_named_by_what_their_labels_have_to_be(text: str) -> None:
 @pytest.mark.parametrize("text", ["pool", "pool in (a)", "pool!=a", "a=b,", "a=b c"])
 def test_anything_else_names_no_nodes(text: str) -> None:
     assert label_pairs(text) == "expected labels like pool=reserve, with commas between"
+
+
+def test_several_words_are_some_of_those_that_are_known() -> None:
+    check = some_of({"usage", "advice"})
+    assert [check(text) for text in ("", "usage", " usage ,advice,")] == [None] * 3
+    assert check("usage, all") == "expected some of advice, usage"
+    assert words_in(" usage ,advice,") == {"usage", "advice"}

@@ -49,6 +49,22 @@ HISTORY_USE_DROPPED = Metric(
     " clock, or after half an hour), again (its time is counted), unknown_owner, no_room",
     ("reason",),
 )
+EXPORT_FILES = Metric(
+    "nemutator_export_files_total",
+    "counter",
+    "hours of an export, by what became of them: written, empty (there was nothing to say), missed (the brain was"
+    " away for too long), or why the bucket did not take them, which is tried again",
+    ("export", "result"),
+)
+EXPORT_BYTES = Metric(
+    "nemutator_export_bytes_total", "counter", "bytes of files that were exported", ("export",)
+)
+EXPORT_NEWEST = Metric(
+    "nemutator_export_newest_timestamp_seconds",
+    "gauge",
+    "the end of the last hour of which a file was exported",
+    ("export",),
+)
 HISTORY_SAMPLES_WRITTEN = Metric(
     "nemutator_history_samples_written_total",
     "counter",

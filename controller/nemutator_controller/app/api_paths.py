@@ -36,6 +36,12 @@ FIELDS = QueryWord(
 SEARCH = QueryWord("search", str, "Words that are all in its names.")
 WORKLOAD = QueryWord("workload", str, "KIND/NAME.")
 VIEW = QueryWord("as", str, "Another view of the same: see docs/inventory.md.")
+MOMENTS = (
+    QueryWord("container", str, "Needed where there are several."),
+    QueryWord("from", str, "Seconds since 1970, or before now: -3600."),
+    QueryWord("to", str, "The same."),
+    QueryWord("step", str, "Seconds."),
+)
 PAGED = (NAMESPACE, LIMIT, CONTINUE, ORDER, LABELS, FIELDS, SEARCH)
 
 
@@ -83,6 +89,22 @@ PATHS = (
         *PAGED,
     ),
     asked(
+        "clusters/{cluster}/history/workloads",
+        "clusters",
+        "What there is a history of in another cluster.",
+        HistoryRows,
+        NAMESPACE,
+        NAME,
+        LIMIT,
+    ),
+    asked(
+        "clusters/{cluster}/workloads/{namespace}/{kind}/{name}/history",
+        "clusters",
+        "What a workload of another cluster used, as its brain has saved it.",
+        WorkloadHistory,
+        *MOMENTS,
+    ),
+    asked(
         "flows",
         "flows",
         "Who talks to whom.",
@@ -116,10 +138,7 @@ PATHS = (
         "topology",
         "What a workload used, and its usual week.",
         WorkloadHistory,
-        QueryWord("container", str, "Needed where there are several."),
-        QueryWord("from", str, "Seconds since 1970, or before now: -3600."),
-        QueryWord("to", str, "The same."),
-        QueryWord("step", str, "Seconds."),
+        *MOMENTS,
         narrows=True,
     ),
     # Advice, and what follows it.
@@ -198,6 +217,23 @@ PATHS = (
     asked("profiles/{id}/folded", "profiles", "Its stacks, a line for each.", TEXT),
     asked("profiles/{id}/flamegraph", "profiles", "Its flame graph.", HTML),
     asked("profiles/{id}/difference/{after}", "profiles", "The flame graph of two profiles.", HTML),
+    asked(
+        "clusters/{cluster}/profiles",
+        "clusterprofiles",
+        "Profiles of another cluster, the newest first.",
+        shapes.PROFILE_LIST,
+        LIMIT,
+    ),
+    *(
+        asked(f"clusters/{{cluster}}/profiles/{{id}}{path}", "clusterprofiles", summary, shape)
+        for path, summary, shape in (
+            ("", "One profile of another cluster.", shapes.PROFILE),
+            ("/pprof", "Its content, for `go tool pprof`.", PPROF),
+            ("/folded", "Its stacks, a line for each.", TEXT),
+            ("/flamegraph", "Its flame graph.", HTML),
+            ("/difference/{after}", "The flame graph of two profiles of that cluster.", HTML),
+        )
+    ),
     asked(
         "profile-targets",
         "topology",

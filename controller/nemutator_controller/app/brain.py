@@ -17,6 +17,7 @@ from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.evictions import eviction_queue, evictions_part
+from nemutator_controller.app.exports import ExportedParts, exports_part
 from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.history import history_part, history_saver, usage_history
@@ -149,6 +150,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             context, nodes, places, seasons, [EmptyingMarks(emptying)] if emptying else []
         ),
         packing_part(context, emptying),
+        exports_part(context, ExportedParts(nodes, usages, usage, pace, current, findings)),
         windows_part(context),
         images_part(context),
         api_document_part(),

@@ -5,6 +5,8 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.prometheus import prometheus
 from nemutator_controller.app.remote_write import remote_write
 from nemutator_controller.history.endpoint import WorkloadHistoryApi
+from nemutator_controller.history.fleet.endpoint import FleetHistoryApi
+from nemutator_controller.history.fleet.sql import SqlSavedHistories
 from nemutator_controller.history.older_reading import ReadingBack
 from nemutator_controller.history.remote_writing import RemoteWriting
 from nemutator_controller.history.saving import UsageHistorySaver
@@ -36,7 +38,9 @@ def history_part(context: BrainContext, usage: UsageHistory, saver: UsageHistory
         writing = RemoteWriting(usage, receiver, process, external)
         tasks.append(Task(TaskPhase.WORK, "write history", writing.run))
     older = None if source is None else ReadingBack(source, process, external)
-    routes = WorkloadHistoryApi(usage, process, older).routes()
+    histories = SqlSavedHistories(context.database, settings.cluster_name, ContainerKey)
+    fleet = FleetHistoryApi(histories, settings.cluster_name, process)
+    routes = [*WorkloadHistoryApi(usage, process, older).routes(), *fleet.routes()]
     if context.shared:
         # Whichever brain learns saves it, too (nodes.py).
         return Part(routes=routes, tasks=tasks)

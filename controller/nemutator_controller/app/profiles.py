@@ -11,6 +11,8 @@ from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.profiles.agents import AgentsApi
 from nemutator_controller.profiles.annotated import AnnotatedProfiles
 from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
+from nemutator_controller.profiles.fleet.endpoint import FleetProfilesApi
+from nemutator_controller.profiles.fleet.sql import SqlClusterProfiles
 from nemutator_controller.profiles.profile_queue import ProfileQueue
 from nemutator_controller.profiles.pushing import ProfilePushing
 from nemutator_controller.profiles.records import KnownPod
@@ -42,6 +44,11 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
         process=context.process,
         shared=context.shared,
     )
+
+    def of_cluster(name: str) -> SqlClusterProfiles:
+        return SqlClusterProfiles(context.database, name, settings.cluster_name, objects)
+
+    fleet = FleetProfilesApi(of_cluster, console_url, context.process)
     pods = cluster.pods if cluster else NoNamedPods()
     targets = TargetOffers(nodes.all, cluster.watch if cluster else NO_PODS)
     api = ProfilesApi(
@@ -67,7 +74,7 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
             Task(TaskPhase.WORK, "results on pods", annotated.write),
         ]
     return Part(
-        routes=[*api.routes(), *TargetsApi(targets).routes()],
+        routes=[*api.routes(), *fleet.routes(), *TargetsApi(targets).routes()],
         uplink=AgentsApi(queue, process=context.process).routes(),
         restore=queue.restore,
         tasks=tasks,

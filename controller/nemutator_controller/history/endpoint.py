@@ -14,6 +14,7 @@ from nemutator_controller.history.documents import (
     HistoryRow,
     HistoryRows,
     OlderPart,
+    WorkloadHistory,
     workload_history,
 )
 from nemutator_controller.history.older import OlderQuestion, joined
@@ -27,6 +28,7 @@ from nemutator_controller.history.questions import (
     older_steps,
     question,
 )
+from nemutator_controller.history.row_choice import NotOneRowError, chosen
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.usage_history import UsageHistory
 from nemutator_controller.queries import limit_in
@@ -60,26 +62,17 @@ class WorkloadHistoryApi:
             asked = question(request.query, now=now, reach_s=reach_s)
         except UnclearQuestionError as wrong:
             return refusal(400, str(wrong), "ask with from=-3600 for the last hour")
-        found = self._rows_of(request)
-        if not found:
-            return refusal(404, "nothing is known of this workload's use", _LISTED)
-        named = ", ".join(key.container for key in found)
-        container = request.query.get("container")
-        chosen = [key for key in found if container in (None, key.container)]
-        if not chosen:
-            return refusal(404, "no such container", f"it has {named}")
-        if len(chosen) > 1:
-            return refusal(400, "container: missing", f"name one of {named}")
-        (key,) = chosen
+        try:
+            key = chosen(self.usage.known_keys(), request.match_info, request.query)
+        except NotOneRowError as wrong:
+            return refusal(wrong.status, str(wrong), wrong.remedy or _LISTED)
         cells = self.usage.cells(key, begin=asked.begin, end=asked.end)
         week = self.usage.usual_week(key)
         older = None
         if self.older is not None:
             cells, older = await self._with_older(self.older, key, cells, asked, now=now)
         document = workload_history(key, cells, week, asked, older)
-        content = msgspec.json.encode(document)
-        tag = hashlib.blake2b(content, digest_size=16).hexdigest()
-        return unless_known(request, document, tag=tag)
+        return shown(request, document)
 
     async def _with_older(
         self,
@@ -103,10 +96,9 @@ class WorkloadHistoryApi:
         return joined(found.cells, ours, seam=seam), part
 
     async def _list(self, request: web.Request) -> web.Response:
-        limit = limit_in(request.query.get("limit"), usual=USUAL_ROWS, most=MOST_ROWS)
+        limit = limit_asked(request)
         if limit is None:
-            what = f"limit: expected a number from 1 to {MOST_ROWS}"
-            return refusal(400, what, "leave it away for the first thousand")
+            return wrong_limit()
         namespace = request.query.get("namespace") or None
         name = request.query.get("name") or None
         found = [
@@ -126,12 +118,18 @@ class WorkloadHistoryApi:
         ]
         return answer(HistoryRows(items=rows, left_off=len(found) - len(rows)))
 
-    def _rows_of(self, request: web.Request) -> list[RowKey]:
-        named = request.match_info
-        return [
-            key
-            for key in self.usage.known_keys()
-            if (key.namespace, key.owner) == (named["namespace"], named["name"])
-            # As kubectl takes kinds.
-            and key.owner_kind.casefold() == named["kind"].casefold()
-        ]
+
+def shown(request: web.Request, document: WorkloadHistory) -> web.Response:
+    """*document*, unless the caller has the very same already."""
+    tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
+    return unless_known(request, document, tag=tag)
+
+
+def limit_asked(request: web.Request) -> int | None:
+    """How many rows *request* wants at most; None: it says something else."""
+    return limit_in(request.query.get("limit"), usual=USUAL_ROWS, most=MOST_ROWS)
+
+
+def wrong_limit() -> web.Response:
+    what = f"limit: expected a number from 1 to {MOST_ROWS}"
+    return refusal(400, what, "leave it away for the first thousand")

@@ -28,7 +28,7 @@ LOAD_S = 30.0
 """It is read once, before the first listener starts."""
 
 MakeKey = Callable[[str, str, str, str], RowKey]
-_KEY = ("namespace", "owner_kind", "owner", "container")
+KEY_COLUMNS = ("namespace", "owner_kind", "owner", "container")
 _SLICE = ("level", "part", "cell")
 
 
@@ -64,7 +64,9 @@ _DROP_SLICE = delete(history_slices).where(
 
 def _rows(connection: Connection, *, make_key: MakeKey) -> list[SavedRow]:
     return [
-        SavedRow(row["number"], make_key(*(row[column] for column in _KEY)), row["since_save"])
+        SavedRow(
+            row["number"], make_key(*(row[column] for column in KEY_COLUMNS)), row["since_save"]
+        )
         for row in connection.execute(select(history_rows)).mappings()
     ]
 
@@ -114,7 +116,7 @@ def _drop_beyond(connection: Connection, *, rows: int) -> None:
 
 
 def _row(one: SavedRow) -> Mapping[str, object]:
-    key = {column: getattr(one.key, column) for column in _KEY}
+    key = {column: getattr(one.key, column) for column in KEY_COLUMNS}
     return {"number": one.number, **key, "since_save": one.since}
 
 

@@ -55,6 +55,8 @@ GIB, MB = float(1 << 30), 1e6
 Key = tuple[str, str]
 """The pod's uid and the container's id; off clusters the path of the group, and nothing."""
 
+Matrix = npt.NDArray[np.unsignedinteger[Any]]
+
 Codes = Sequence[npt.NDArray[np.unsignedinteger[Any]]]
 """Of each figure, by row and minute, in the codes of its scale."""
 
@@ -77,8 +79,9 @@ class NodeWindow:
         self._series: Sequence[Series] = ()
         self._of_series = np.empty(0, dtype=np.int32)
         """The row of each series, or `_UNASKED`, `_NO_ROW`, `_NO_ROOM`."""
-        self._means = [np.empty((0, MINUTES), dtype=one.dtype) for one in _FIGURES]
-        """Of each figure, by row and minute, in the codes of its scale."""
+        self._means: list[Matrix | None] = [None] * len(_FIGURES)
+        """Of each figure, by row and minute, in the codes of its scale. None: nothing was reported of it yet, as where the
+        kernel measures no waiting."""
         self._counts = np.empty((0, MINUTES), dtype=np.uint8)
         """Points that were reported, by row and minute."""
         self._newest = 0
@@ -120,7 +123,13 @@ class NodeWindow:
         used = used[np.argsort(named[used])]
         order = (self._newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
         which = np.ix_(used, order)
-        return self._keys_of(named[used].tolist()), [codes[which] for codes in self._means]
+        codes = [
+            np.full((len(used), len(order)), UNKNOWN, dtype=one.dtype)
+            if codes is None
+            else codes[which]
+            for one, codes in zip(_FIGURES, self._means, strict=True)
+        ]
+        return self._keys_of(named[used].tolist()), codes
 
     def forget_ended(self) -> None:
         """Let others have the rows of which nothing is known any more."""
@@ -149,17 +158,22 @@ class NodeWindow:
     def _forget(self, which: tuple[Any, ...]) -> None:
         self._counts[which] = 0
         for codes in self._means:
-            codes[which] = UNKNOWN
+            if codes is not None:
+                codes[which] = UNKNOWN
 
     def _fold(self, places: npt.NDArray[np.intp], figures: Sequence[Numbers]) -> None:
         unique, inverse = np.unique(places, return_inverse=True)
         counts = self._counts.reshape(-1)
         before = counts[unique].astype(np.float64)
-        for one, codes, values in zip(_FIGURES, self._means, figures, strict=True):
+        for number, (one, values) in enumerate(zip(_FIGURES, figures, strict=True)):
             known = ~np.isnan(values)
             fresh = np.bincount(inverse[known], minlength=len(unique))
             if not fresh.any():
                 continue
+            codes = self._means[number]
+            if codes is None:
+                codes = np.full((len(self._hashes), MINUTES), UNKNOWN, dtype=one.dtype)
+                self._means[number] = codes
             sums = np.bincount(inverse[known], values[known], minlength=len(unique))
             flat = codes.reshape(-1)
             kept = one.scale.decode(flat[unique])
@@ -212,7 +226,7 @@ class NodeWindow:
     def _grow(self, rows: int) -> None:
         rows = min(rows, MOST_ROWS)
         self._hashes = np.pad(self._hashes, (0, rows - len(self._hashes)))
-        self._means = [_grown(codes, rows) for codes in self._means]
+        self._means = [None if codes is None else _grown(codes, rows) for codes in self._means]
         self._counts = _grown(self._counts, rows)
 
 

@@ -18,6 +18,16 @@ class KnownPods(Protocol):
         ...
 
 
+class ReadProfiles(Protocol):
+    """Those of one cluster. Every call may raise StoreUnavailableError."""
+
+    async def newest(self, most: int) -> Sequence[ProfileRecord]: ...
+
+    async def find(self, identity: str) -> ProfileRecord | None: ...
+
+    async def pprof(self, identity: str) -> bytes | None: ...
+
+
 class ProfileStore(Protocol):
     """Every call may raise StoreUnavailableError."""
 

@@ -19,7 +19,7 @@ class SeparatedProfiles:
 
     async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
         if pprof is not None:
-            await self.contents.put(_key(profile.id), pprof)
+            await self.contents.put(object_key(profile.id), pprof)
         await self.documents.save(profile)
 
     async def find(self, identity: str) -> ProfileRecord | None:
@@ -36,16 +36,16 @@ class SeparatedProfiles:
         found = await self.documents.pprof(identity)
         if found is not None or await self.documents.find(identity) is None:
             return found
-        return await self.contents.get(_key(identity))
+        return await self.contents.get(object_key(identity))
 
     async def prune(self, *, most: int, most_bytes: int) -> tuple[int, int]:
         found = await self.documents.surplus(most=most, most_bytes=most_bytes)
         for identity in found.identities:
-            await self.contents.remove(_key(identity))
+            await self.contents.remove(object_key(identity))
         if found.identities:
             await self.documents.remove(found.identities)
         return len(found.by_count), len(found.by_bytes)
 
 
-def _key(identity: str) -> str:
+def object_key(identity: str) -> str:
     return f"profiles/{identity}.pb.gz"

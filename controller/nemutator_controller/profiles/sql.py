@@ -69,12 +69,12 @@ class SqlProfiles:
 
     async def _documents(self, query: Select[bytes]) -> list[ProfileRecord]:
         def job(connection: Connection) -> list[ProfileRecord]:
-            return [found for one in connection.scalars(query) for found in _decoded(one)]
+            return [found for one in connection.scalars(query) for found in decoded(one)]
 
         return await self.database.read(job)
 
 
-def _decoded(document: bytes) -> Iterator[ProfileRecord]:
+def decoded(document: bytes) -> Iterator[ProfileRecord]:
     try:
         yield _decoder.decode(document)
     except msgspec.MsgspecError as error:

@@ -30,6 +30,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "-o", "--output", type=Path, metavar=f"FILE{END}", help="draw both in one flame graph"
     )
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
     if given.output is not None:
         if not given.output.name.endswith(END):

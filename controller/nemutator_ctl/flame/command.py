@@ -34,6 +34,7 @@ def main(argv: Sequence[str]) -> int:
         metavar="FILE",
         help="save it: x.html draws it; x.folded, x.speedscope.json and x.pb.gz are for other tools",
     )
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
     render = None if given.output is None else rendering(given.output)
     if render is not None:

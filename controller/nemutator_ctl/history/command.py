@@ -48,27 +48,29 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--step", type=_seconds, metavar="TIME", help="what each point stands for: 1m, 5m, 1h"
     )
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
     brain = arguments.brain(given)
+    rows = arguments.of_cluster(given, LIST_PATH)
     if given.workload is None:
-        document = brain.get(LIST_PATH, _in(given.namespace))
+        document = brain.get(rows, _in(given.namespace))
         arguments.write(document, given.output, lambda: list_view(decode_rows(document)))
         return ExitCode.OK
-    row = _chosen(brain, given)
+    row = _chosen(brain, rows, given)
     query = {"from": f"-{given.since}", "container": row.container}
     if given.step is not None:
         query["step"] = str(given.step)
-    document = brain.get(history_path(row), query)
+    document = brain.get(arguments.of_cluster(given, history_path(row)), query)
     arguments.write(document, given.output, lambda: view(decode(document)))
     return ExitCode.OK
 
 
-def _chosen(brain: Api, given: argparse.Namespace) -> HistoryRowShown:
+def _chosen(brain: Api, rows: str, given: argparse.Namespace) -> HistoryRowShown:
     """The only row that is called so; a message when there is none, or several."""
     # A namespace or a name off clusters may hold anything, also a slash.
     for parts in _readings(given.workload):
         namespace, kind, name = parts
-        listed = decode_rows(brain.get(LIST_PATH, {"name": name, **_in(given.namespace)}))
+        listed = decode_rows(brain.get(rows, {"name": name, **_in(given.namespace)}))
         found = [
             row
             for row in listed.items

@@ -12,7 +12,7 @@ from nemutator_common.profiles.pgo import NoGoCallsError, compiler_profile
 from nemutator_ctl import arguments, profile_files
 from nemutator_ctl.pgo.sources import cpu_profile, is_file
 from nemutator_ctl.pgo.view import view
-from nemutator_ctl.stored_profiles import cpu_profiles
+from nemutator_ctl.stored_profiles import PATH, cpu_profiles
 
 DEFAULT = Path("default.pgo")
 
@@ -38,6 +38,7 @@ def main(argv: Sequence[str]) -> int:
         default=DEFAULT,
         help=f"what to write ({DEFAULT}, which `go build` finds beside package main)",
     )
+    arguments.add_cluster(parser)
     given = parser.parse_args(argv)
     profile_files.check(given.output)
     try:
@@ -59,4 +60,5 @@ def _profiles(given: argparse.Namespace) -> Iterator[Profile]:
         if is_file(source):
             yield cpu_profile(source, profile_files.read(Path(source)))
             continue
-        yield from cpu_profiles(arguments.brain(given), source)
+        path = arguments.of_cluster(given, PATH)
+        yield from cpu_profiles(arguments.brain(given), source, path=path)

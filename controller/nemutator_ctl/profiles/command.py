@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from nemutator_common.errors import ExitCode
 from nemutator_common.profiles import pprof
@@ -15,6 +16,7 @@ from nemutator_ctl import arguments, profile_files
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
 from nemutator_ctl.profiles.heap_view import heap_view
+from nemutator_ctl.profiles.kept_view import decode_kept, kept_view
 from nemutator_ctl.profiles.off_cpu_view import off_cpu_view
 from nemutator_ctl.profiles.requests import (
     PATH,
@@ -28,6 +30,7 @@ from nemutator_ctl.profiles.targets_view import TARGETS_PATH, decode_targets, ta
 from nemutator_ctl.profiles.view import progress, unmade, view
 
 POLL_S = 0.5
+MOST_KEPT = 500
 
 
 def main(argv: Sequence[str]) -> int:
@@ -43,6 +46,12 @@ def main(argv: Sequence[str]) -> int:
         help="pid:123, cgroup:/path, NAMESPACE/POD, or the name of a process, unit or pod that no"
         " other has; without it, what there is is listed",
     )
+    parser.add_argument(
+        "--kept",
+        action="store_true",
+        help="make none: show the one whose id TARGET is, or list all that are kept",
+    )
+    arguments.add_cluster(parser)
     what_of = parser.add_mutually_exclusive_group()
     what_of.add_argument(
         "--heap",
@@ -75,21 +84,29 @@ def main(argv: Sequence[str]) -> int:
         "-o", "--output", type=Path, metavar="FILE", help="save it: x.pb.gz, x.folded or x.html"
     )
     given = parser.parse_args(argv)
+    if given.cluster is not None and not given.kept:
+        parser.error("--cluster: of another cluster profiles are shown, with --kept, and not made")
     # This comes before anything is profiled: a file that cannot be written should not cost half a minute.
     what = None if given.output is None else rendering(given.output)
     if what is not None:
         profile_files.check(given.output)
-    api = arguments.brain(given)
+    api, path = arguments.brain(given), arguments.of_cluster(given, PATH)
+    if given.kept and given.target is None:
+        sys.stdout.write(kept_view(decode_kept(api.get(path, {"limit": str(MOST_KEPT)}))))
+        return ExitCode.OK
     if given.target is None:
         query = {} if given.node is None else {"node": given.node}
         sys.stdout.write(targets_view(decode_targets(api.get(TARGETS_PATH, query))))
         return ExitCode.OK
-    profile = _made(api, given)
+    if given.kept:
+        profile = decode(api.get(f"{path}/{quote(given.target, safe='')}"))
+    else:
+        profile = _made(api, given)
     if profile.state != "done":
         raise unmade(profile)
-    sys.stdout.write(_shown(api, profile))
+    sys.stdout.write(_shown(api, profile, path))
     if what is not None:
-        content = api.content(f"{PATH}/{profile.id}/{what}")
+        content = api.content(f"{path}/{profile.id}/{what}")
         kept = "the profile is kept: on the page, Profiles has its files"
         sys.stderr.write(profile_files.save(given.output, content, remedy=kept))
     return ExitCode.OK
@@ -129,8 +146,8 @@ def _say(line: str, last: str) -> None:
         sys.stderr.write(f"{line.rpartition(',')[0]}\n")
 
 
-def _shown(api: Api, profile: ShownProfile) -> str:
-    content = api.content(f"{PATH}/{profile.id}/pprof")
+def _shown(api: Api, profile: ShownProfile, path: str) -> str:
+    content = api.content(f"{path}/{profile.id}/pprof")
     try:
         if profile.measure == "heap":
             return heap_view(profile, pprof.decode_heap(content), signing_in=api.signing_in)

@@ -3,26 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import Connection, delete, insert, select
 
 from nemutator_controller.database.access import Database
-from nemutator_controller.database.cluster_schemas import PREFIX, cluster_of, schema_of
+from nemutator_controller.database.cluster_tables import clusters_with, read_of
 from nemutator_controller.database.schema import published
 from nemutator_controller.database.statements import insert_new
 from nemutator_controller.inventory.fleet.published import PublishedDocument
 
-MOST_CLUSTERS = 1_000
-
 OWNER = "owner"
 """The document that says which cluster the tables are of."""
-
-# Of schemas that we may not read, or that an older version has made, there is nothing to show.
-_SCHEMAS = text(
-    "SELECT n.nspname FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid"
-    " WHERE c.relname = :table AND c.relkind = 'r' AND starts_with(n.nspname, :prefix)"
-    " AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')"
-    " ORDER BY n.nspname LIMIT :most"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +63,9 @@ class SqlPublications:
         return await self.database.write(job)
 
     def _clusters(self, connection: Connection) -> list[str]:
-        if connection.dialect.name != "postgresql":
-            return [self.cluster]
-        named = {"table": published.name, "prefix": PREFIX, "most": MOST_CLUSTERS}
-        schemas = map(cluster_of, connection.scalars(_SCHEMAS, named))
-        return [cluster for cluster in schemas if cluster is not None]
+        return clusters_with(connection, published, ours=self.cluster)
 
     def _find(self, connection: Connection, cluster: str, name: str) -> PublishedDocument | None:
         query = select(published.c.at, published.c.packed).where(published.c.name == name)
-        if connection.dialect.name == "postgresql":
-            elsewhere = {"schema_translate_map": {None: schema_of(cluster)}}
-            row = connection.execute(query, execution_options=elsewhere).one_or_none()
-        else:
-            row = connection.execute(query).one_or_none()
+        row = read_of(connection, cluster, query).one_or_none()
         return None if row is None else PublishedDocument(row.at, row.packed)

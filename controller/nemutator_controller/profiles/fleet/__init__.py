@@ -1,0 +1,1 @@
+"""Profiles of other clusters on the same PostgreSQL."""
