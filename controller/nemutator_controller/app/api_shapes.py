@@ -147,6 +147,7 @@ NEIGHBOUR_LIST = document(
     containers=int,
     untold=list[Json],
     top=int,
+    aside=Json | None,
     remaining=int,
     items=list[Json],
 )

@@ -24,6 +24,7 @@ from nemutator_controller.app.history import history_part, history_saver, usage_
 from nemutator_controller.app.images import images_part
 from nemutator_controller.app.inventory import LevelsOfUsages, inventory_part
 from nemutator_controller.app.journal import admission_replicas, journal_part
+from nemutator_controller.app.keeping_aside import aside_keeping
 from nemutator_controller.app.leadership import refuse_many_on_a_file
 from nemutator_controller.app.listeners import bound, local_listener, uplink_listener
 from nemutator_controller.app.neighbours import (
@@ -134,7 +135,9 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         usage_source_part(context, usages),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
-        neighbours_part(context, assessments),
+        neighbours_part(
+            context, assessments, aside_keeping(context, assessments, evictions, seasons)
+        ),
         placement_part(context, places),
         grants_part(context),
         evictions_part(context, evictions),

@@ -1,6 +1,7 @@
 """Evictions that people ask for, put together."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_common import names
@@ -14,7 +15,7 @@ from nemutator_controller.database.retention import Retention, RetentionLimit, R
 from nemutator_controller.evictions.endpoint import EvictionsApi, NoClusterApi
 from nemutator_controller.evictions.evicting import EvictionQueue, TooManyEvictionsError
 from nemutator_controller.evictions.pace import EvictionBudgets, EvictionPace
-from nemutator_controller.evictions.records import EvictionRequest
+from nemutator_controller.evictions.records import EvictablePod, EvictionRequest
 from nemutator_controller.evictions.sql import SqlEvictions
 from nemutator_controller.following.records import FollowedObject
 
@@ -92,20 +93,32 @@ class QueuedMissedPods:
         found = self.pods.find(pod.subject.uid)
         if found is None or found.workload is None or found.uid in self.queue.uids:
             return False
-        now = self.process.clock.now()
-        request = EvictionRequest(
-            id=fresh_id(),
-            at=now,
-            until=now + WITHIN_S,
-            by=BY,
-            reason=reason[:LONGEST_REASON],
-            selection=str(pod),
-        )
-        try:
-            await self.queue.add(request, [found])
-        except TooManyEvictionsError:
-            return False
-        return True
+        return bool(await ask_for(self.queue, [found], reason, str(pod), self.process))
+
+
+async def ask_for(
+    queue: EvictionQueue,
+    pods: Sequence[EvictablePod],
+    reason: str,
+    selection: str,
+    process: Process,
+) -> str:
+    """What policies want to have evicted: the id of the request; empty: there is no room for it. Raises
+    `StoreUnavailableError`."""
+    now = process.clock.now()
+    request = EvictionRequest(
+        id=fresh_id(),
+        at=now,
+        until=now + WITHIN_S,
+        by=BY,
+        reason=reason[:LONGEST_REASON],
+        selection=selection,
+    )
+    try:
+        await queue.add(request, pods)
+    except TooManyEvictionsError:
+        return ""
+    return request.id
 
 
 def fresh_id() -> str:

@@ -18,6 +18,7 @@ from nemutator_controller.kube.informing import NotSyncedError
 from nemutator_controller.kube.objects import Metadata
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.writing import ANYWAY, OnlyIf
+from nemutator_controller.neighbours.aside_keeping import AsideKeeping
 from nemutator_controller.neighbours.endpoint import NeighboursApi
 from nemutator_controller.neighbours.labelling import NeighbourLabels
 from nemutator_controller.neighbours.labels import (
@@ -53,7 +54,9 @@ def neighbour_assessments(context: BrainContext, learner: NeighbourLearner) -> N
     return NeighbourAssessments(learner, places, verdicts, asyncio.to_thread, context.process)
 
 
-def neighbours_part(context: BrainContext, assessments: NeighbourAssessments) -> Part:
+def neighbours_part(
+    context: BrainContext, assessments: NeighbourAssessments, aside: AsideKeeping | None
+) -> Part:
     saving = WeekSaving(assessments.verdicts, SqlNeighbourWeeks(context.database), context.process)
     tasks = [Task(TaskPhase.WORK, "look at neighbours", assessments.run)]
     if not context.shared:
@@ -62,7 +65,9 @@ def neighbours_part(context: BrainContext, assessments: NeighbourAssessments) ->
     if context.cluster is not None and context.settings.neighbour_labels:
         labels = NeighbourLabels(assessments, LabelsInCluster(context.cluster), context.process)
         tasks.append(Task(TaskPhase.WORK, "label neighbours", labels.run, alone=True))
-    routes = NeighboursApi(assessments, context.process.clock).routes()
+    if aside is not None:
+        tasks.append(Task(TaskPhase.WORK, "keep aggressors aside", aside.run, alone=True))
+    routes = NeighboursApi(assessments, aside, context.process.clock).routes()
     if context.shared:
         return Part(routes=routes, tasks=tasks)
     return Part(routes=routes, tasks=tasks, restore=saving.restore)

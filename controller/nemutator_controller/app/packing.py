@@ -8,12 +8,11 @@ from nemutator_common import names
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.evictions import BY, LONGEST_REASON, WITHIN_S, fresh_id
+from nemutator_controller.app.evictions import ask_for
 from nemutator_controller.app.leadership import by_the_leader
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
-from nemutator_controller.evictions.evicting import EvictionQueue, TooManyEvictionsError
-from nemutator_controller.evictions.records import EvictionRequest
+from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.inventory.model import ClusterFigures, NodeFigures
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.kube.calls import Selection, listing
@@ -221,25 +220,14 @@ class QueuedMoves:
     context: BrainContext
 
     async def ask(self, pods: Sequence[PackPod], reason: str) -> str:
-        cluster, now = self.context.cluster, self.context.process.clock.now()
+        cluster = self.context.cluster
         assert cluster is not None
         there = [cluster.evictable.find(pod.uid) for pod in pods]
         chosen = [one for one in there if one is not None and one.workload is not None]
         if not chosen:
             return ""
-        request = EvictionRequest(
-            id=fresh_id(),
-            at=now,
-            until=now + WITHIN_S,
-            by=BY,
-            reason=reason[:LONGEST_REASON],
-            selection=f"pods of node {chosen[0].node}",
-        )
-        try:
-            await self.queue.add(request, chosen)
-        except TooManyEvictionsError:
-            return ""
-        return request.id
+        selection = f"pods of node {chosen[0].node}"
+        return await ask_for(self.queue, chosen, reason, selection, self.context.process)
 
     def waits(self, uids: Collection[str]) -> bool:
         return bool(self.queue.uids & set(uids))

@@ -6,6 +6,8 @@ from typing import Any
 from nemutator_common import names
 
 from nemutator_controller.neighbours.model import (
+    NOBODY_ASIDE,
+    AsideState,
     GradedNeighbour,
     Neighbourhood,
     NeighbourLink,
@@ -15,9 +17,13 @@ from nemutator_controller.neighbours.model import (
 
 Json = dict[str, Any]
 
+MOST_ASIDE = 100
+"""Aggressors of whom it is said what becomes of them; all that are asked about are among the worst."""
+
 
 def list_document(
     found: Neighbourhood,
+    aside: AsideState = NOBODY_ASIDE,
     *,
     workloads: bool,
     role: NeighbourRole | None,
@@ -47,8 +53,31 @@ def list_document(
             for why, count in sorted(found.untold.items(), key=lambda each: -each[1])[:10]
         ],
         "top": found.top,
+        "aside": aside_document(aside, namespace),
         "remaining": max(0, len(items) - limit),
         "items": [neighbour_document(one, namespace) for one in items[:limit]],
+    }
+
+
+def aside_document(aside: AsideState, namespace: str | None) -> Json | None:
+    """None: no SeasonPolicy in force says anything of aggressors."""
+    if not aside.policy:
+        return None
+    return {
+        "policy": aside.policy,
+        "evicts": aside.evicts,
+        "pods": [
+            {
+                "namespace": one.namespace,
+                "name": one.name,
+                "node": one.node,
+                "grade": one.grade,
+                "state": one.state,
+                "why": one.why,
+            }
+            for one in aside.pods[:MOST_ASIDE]
+            if namespace in (None, one.namespace)
+        ],
     }
 
 

@@ -7,9 +7,10 @@ from nemutator_common.clocks import Clock
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
+from nemutator_controller.neighbours.aside_keeping import AsideKeeping
 from nemutator_controller.neighbours.documents import item_document, list_document
 from nemutator_controller.neighbours.looking import NeighbourAssessments
-from nemutator_controller.neighbours.model import NeighbourRole
+from nemutator_controller.neighbours.model import NOBODY_ASIDE, NeighbourRole
 from nemutator_controller.queries import limit_in
 
 NEIGHBOURS = "/api/v1/neighbours"
@@ -24,6 +25,8 @@ OF_WORDS = ("pods", "workloads")
 @dataclass(frozen=True, slots=True)
 class NeighboursApi:
     assessments: NeighbourAssessments
+    aside: AsideKeeping | None
+    """None: nobody is evicted for others here."""
     clock: Clock
 
     def routes(self) -> list[AllowedRoute]:
@@ -46,6 +49,7 @@ class NeighboursApi:
         return answer(
             list_document(
                 self.assessments.latest,
+                NOBODY_ASIDE if self.aside is None else self.aside.state,
                 workloads=of == "workloads",
                 role=NeighbourRole(role) if role else None,
                 namespace=query.get("namespace") or None,

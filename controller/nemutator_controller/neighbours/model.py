@@ -127,3 +127,37 @@ class Neighbourhood:
     """How many of each role bear labels."""
     known_pods: frozenset[str] = frozenset()
     """The uids of the pods of which a verdict stands: on others labels stay as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedAside:
+    """What a SeasonPolicy that is in force says of aggressors."""
+
+    policy: str
+    grade: int
+    """From which on they are kept aside."""
+    evicts: bool
+    """False: it is only said who would be evicted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsidePod:
+    namespace: str
+    name: str
+    node: str
+    grade: int
+    state: str
+    """planned, kept or evicting."""
+    why: str
+    """Of one that is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsideState:
+    policy: str = ""
+    """Empty: no policy in force says anything of aggressors."""
+    evicts: bool = False
+    pods: tuple[AsidePod, ...] = ()
+
+
+NOBODY_ASIDE = AsideState()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.neighbours.labels import GradeLabels, LabelledObject
-from nemutator_controller.neighbours.model import PlacedContainer
+from nemutator_controller.neighbours.model import PlacedContainer, WantedAside
 from nemutator_controller.neighbours.node_window import Key
 from nemutator_controller.neighbours.week_grades import SavedWeek
 
@@ -43,3 +43,25 @@ class WeekStore(Protocol):
     async def replace(self, weeks: Sequence[SavedWeek]) -> None:
         """Have *weeks* be all that is kept."""
         ...
+
+
+class AsideSeason(Protocol):
+    def aside(self) -> WantedAside | None:
+        """None: no policy in force says so, or it cannot be told."""
+        ...
+
+
+class AsideEvictions(Protocol):
+    """Evictions of others, with their budgets. `ask` and `cancel` raise `StoreUnavailableError`."""
+
+    def why_not(self, uid: str) -> str:
+        """Why that pod is not to be evicted for this; empty: it may be."""
+        ...
+
+    def waits(self, uid: str) -> bool: ...
+
+    async def ask(self, uid: str, reason: str) -> str:
+        """The id of the request; empty: it cannot be asked for now."""
+        ...
+
+    async def cancel(self, request: str) -> None: ...

@@ -41,6 +41,14 @@ class SeasonBuffer(_Strict, frozen=True):
     """Of the CPU that the cluster is expected to use more within the lead than it does now."""
 
 
+class SeasonAggressors(_Strict, frozen=True):
+    """Pods that are in others' way, and what becomes of them."""
+
+    grade: Annotated[int, msgspec.Meta(ge=1, le=4)]
+    mode: Literal["Preview", "Apply"] = "Preview"
+    """Apply: they are evicted, within the budgets of evictions."""
+
+
 class SeasonSpec(_Strict, frozen=True):
     when: When
     advice: SeasonAdvice = SeasonAdvice()
@@ -52,6 +60,7 @@ class SeasonSpec(_Strict, frozen=True):
     reserve: Literal["Open", "Closed"] = "Closed"
     placement: Literal["Pack", "Spread"] | None = None
     """How nodes are scored, whatever the season; Pack: and nodes are emptied."""
+    aggressors: SeasonAggressors | None = None
 
 
 class SoundBrain(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +86,8 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     """Pack or Spread; empty: as the season has it."""
     packs_by: str = ""
     """The name of the brain that packs."""
+    aggressors: SeasonAggressors | None = None
+    aggressors_by: str = ""
 
 
 def season_policy_of(name: str, spec: Any) -> SoundBrain:
@@ -101,6 +112,7 @@ def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Beha
     placing = next((one for one in chosen if one.spec.placement is not None), None)
     packs = placing is not None and placing.spec.placement == "Pack"
     buffering = next((one for one in chosen if one.spec.buffer is not None), None)
+    separating = next((one for one in chosen if one.spec.aggressors is not None), None)
     return Behaviour(
         cpu_percentile=next((float(one) for one in percentiles if one is not None), None),
         memory_buffer=next((float(one) for one in margins if one is not None), None),
@@ -111,6 +123,8 @@ def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Beha
         opens_reserve=next((one.name for one in chosen if one.spec.reserve == "Open"), ""),
         buffer=None if buffering is None else buffering.spec.buffer,
         buffer_by="" if buffering is None else buffering.name,
+        aggressors=None if separating is None else separating.spec.aggressors,
+        aggressors_by="" if separating is None else separating.name,
     )
 
 

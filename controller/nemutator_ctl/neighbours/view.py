@@ -71,6 +71,22 @@ class ListedUntold:
     containers: int
 
 
+@dataclass(frozen=True, slots=True)
+class ListedAsidePod:
+    namespace: str
+    name: str
+    grade: int
+    state: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAside:
+    policy: str
+    evicts: bool
+    pods: tuple[ListedAsidePod, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedNeighbours:
     at: Moment
@@ -80,6 +96,7 @@ class ListedNeighbours:
     top: int
     remaining: int
     items: tuple[ListedNeighbour, ...]
+    aside: ListedAside | None = None
 
 
 def decode(document: object) -> ListedNeighbours:
@@ -116,8 +133,21 @@ def _lines(found: ListedNeighbours) -> Iterator[str]:
         yield f"of {found.containers} containers none suffers when another one is busy\n"
     if found.remaining:
         yield f"and {found.remaining} more: --limit\n"
+    if found.aside is not None:
+        yield from _aside(found.aside)
     for one in found.untold:
         yield f"of {one.containers} containers nobody can tell: {visible(one.why, limit=WIDTH)}\n"
+
+
+def _aside(aside: ListedAside) -> Iterator[str]:
+    policy = visible(aside.policy, limit=80)
+    would = "evicts" if aside.evicts else "would evict, with mode: Apply,"
+    if not aside.pods:
+        yield f"SeasonPolicy {policy} {would} whoever is in others' way: nobody is\n"
+    for one in aside.pods:
+        name = visible(f"{one.namespace}/{one.name}", limit=120)
+        said = f"not: {visible(one.why, limit=WIDTH)}" if one.why else one.state
+        yield f"SeasonPolicy {policy} {would} {name} (grade {one.grade}), {said}\n"
 
 
 def details(one: ListedNeighbour) -> str:

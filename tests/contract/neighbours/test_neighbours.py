@@ -31,7 +31,7 @@ async def standing(namespace: str = "") -> AsyncIterator[ClientSession]:
     reviews = MemoryReviews()
     reviews.knows("anna-token", "anna")
     reviews.allowed.add(("anna", "get", "neighbours", namespace))
-    api = NeighboursApi(assessments, process.clock)
+    api = NeighboursApi(assessments, None, process.clock)
     async with served(api.routes(), reviews, process) as client:
         yield client
 

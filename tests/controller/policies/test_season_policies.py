@@ -28,6 +28,8 @@ PEAK = {"season": ["peak"]}
         ),
         ({"when": PEAK, "advice": {"cpuPercentile": 10}}, "spec.advice.cpuPercentile"),
         ({"when": PEAK, "evict": "Hold"}, "spec"),
+        ({"when": PEAK, "aggressors": {"grade": 5}}, "spec.aggressors.grade"),
+        ({"when": PEAK, "aggressors": {"mode": "Apply"}}, "spec.aggressors"),
         ({"when": PEAK, "buffer": {}}, "spec.buffer: name one of"),
         ({"when": PEAK, "buffer": {"pods": 1, "forecastPercent": 5}}, "spec.buffer: name one of"),
         ({"when": PEAK, "buffer": {"pods": -1}}, "spec.buffer.pods"),
@@ -65,6 +67,22 @@ def test_who_says_how_to_place_first_by_name_counts() -> None:
     night = behaviour_of(brains, frozenset({"a", "c"}))
     assert (night.placement, night.packs_by) == ("Pack", "c")
     assert behaviour_of(brains, frozenset({"a"})).placement == ""
+
+
+def test_aggressors_are_named_by_the_first_and_evicted_only_where_it_says_so() -> None:
+    brains = [
+        season_policy_of("a", {"when": PEAK}),
+        season_policy_of("b", {"when": PEAK, "aggressors": {"grade": 3}}),
+        season_policy_of("c", {"when": PEAK, "aggressors": {"grade": 1, "mode": "Apply"}}),
+    ]
+    found = behaviour_of(brains, frozenset({"a", "b", "c"}))
+    assert found.aggressors is not None
+    assert (found.aggressors_by, found.aggressors.grade, found.aggressors.mode) == (
+        "b",
+        3,
+        "Preview",
+    )
+    assert behaviour_of(brains, frozenset({"a"})).aggressors is None
 
 
 def test_a_reserve_is_opened_by_any_that_is_in_force() -> None:

@@ -34,6 +34,20 @@ def test_nobody_suffers_and_nobody_has_looked_are_told_apart() -> None:
     assert "and 3 more" in overview(decode(listing(remaining=3)))
 
 
+def test_who_is_kept_aside_is_said_beside_the_table() -> None:
+    pod = {"namespace": "jobs", "name": "batch-1", "node": "n", "grade": 3, "state": "planned"}
+    aside = {"policy": "day", "evicts": False, "pods": [{**pod, "why": ""}]}
+    assert (
+        "SeasonPolicy day would evict, with mode: Apply, jobs/batch-1 (grade 3), planned\n"
+    ) in overview(decode(listing(aside=aside)))
+    aside = {"policy": "day", "evicts": True, "pods": [{**pod, "state": "kept", "why": "so"}]}
+    assert "SeasonPolicy day evicts jobs/batch-1 (grade 3), not: so\n" in overview(
+        decode(listing(aside=aside))
+    )
+    none = {"policy": "day", "evicts": True, "pods": []}
+    assert "nobody is\n" in overview(decode(listing(aside=none)))
+
+
 def test_one_is_shown_with_its_links() -> None:
     latest = found()
     document = msgspec.json.decode(msgspec.json.encode(item_document(latest.pods[0], latest, None)))
