@@ -1,4 +1,4 @@
-"""Amounts of CPU and memory as the brain writes them: pure."""
+"""Amounts of CPU and memory as the brain writes them, and of time as people read it: pure."""
 
 from collections.abc import Mapping
 
@@ -11,6 +11,14 @@ def millis(text: str | None) -> float | None:
 def bytes_of(text: str | None) -> float | None:
     """The bytes in an amount as the brain writes it."""
     return _number(text, {"M": 1e6, "": 1.0})
+
+
+def span(seconds: float) -> str:
+    """Short, as kubectl writes an age: two of a unit before the next larger one is used."""
+    for unit, size in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * size:
+            return f"{int(seconds / size)}{unit}"
+    return f"{int(seconds)}s"
 
 
 def _number(text: str | None, units: Mapping[str, float]) -> float | None:

@@ -1,5 +1,7 @@
 import pytest
-from nemutator_ctl.shown_amounts import bytes_of, millis
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_ctl.shown_amounts import bytes_of, millis, span
 
 
 @pytest.mark.parametrize(
@@ -14,3 +16,12 @@ def test_cpu_is_read_as_the_brain_writes_it(text: str | None, expected: float | 
 )
 def test_memory_is_read_as_the_brain_writes_it(text: str, expected: float | None) -> None:
     assert bytes_of(text) == expected
+
+
+@given(st.floats(0, 1e9))
+def test_a_span_is_short(seconds: float) -> None:
+    assert len(span(seconds)) <= 6
+
+
+def test_a_span_changes_its_unit_at_two_of_them() -> None:
+    assert [span(s) for s in (119, 120, 7199, 7200, 172_800)] == ["119s", "2m", "119m", "2h", "2d"]

@@ -17,6 +17,7 @@ from nemutator_controller.app.cluster_adapters import (
     AgentPods,
     DeclaredPods,
     ImagesOfDeclaringPods,
+    KilledByKubelet,
     MemoryOfKilled,
     NamedPods,
     OwnersOfUse,
@@ -124,6 +125,7 @@ class Cluster:
         self.window_owners = WindowOwners(self.watch)
         self.usage_owners = OwnersOfUse(self.watch)
         self.requested_memory = MemoryOfKilled(self.watch)
+        self.killed = KilledByKubelet(self.watch)
         self.requests = RequestedNow(self.watch, clock)
         self.pods = NamedPods(self.watch)
         self.declared = DeclaredPods(self.watch)

@@ -27,7 +27,9 @@ from nemutator_controller.cluster.pods import (
     PodOwner,
 )
 from nemutator_controller.cluster.watching import ClusterWatch
+from nemutator_controller.following.missed import moment_of
 from nemutator_controller.ingest.usage_points import Series
+from nemutator_controller.inventory.figures import OOM_KILLED
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
@@ -46,6 +48,7 @@ from nemutator_controller.profiles.records import (
     ResultUnwrittenError,
 )
 from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.killed_containers import KilledContainer
 from nemutator_controller.windows.choice import DeclaredPod
 
 REQUESTED_S = 30.0
@@ -87,10 +90,40 @@ class MemoryOfKilled:
         if snapshot is None or pod is None:
             return 0.0
         placed = snapshot.of(pod.spec.node_name, series.pod_uid, series.container_id)
-        for container in (*pod.spec.containers, *pod.spec.init_containers):
-            if placed is not None and container.name == placed.container:
-                return float(_of_container(container).memory_bytes or 0)
-        return 0.0
+        container = None if placed is None else placed.container
+        return 0.0 if container is None else _memory_of(pod, container)
+
+
+@dataclass(frozen=True, slots=True)
+class KilledByKubelet:
+    """The `KilledContainers` of sizing."""
+
+    watch: ClusterWatch
+
+    async def changes(self) -> AsyncIterator[KilledContainer]:
+        async for pod in _pods(self.watch, "kills"):
+            for status in pod.status.container_statuses:
+                ended = status.last_state.terminated
+                if ended is None or ended.reason != OOM_KILLED:
+                    continue
+                at, snapshot = moment_of(ended.finished_at), self.watch.snapshot()
+                if at is None or snapshot is None:
+                    continue
+                owner = snapshot.owner(pod)
+                yield KilledContainer(
+                    key=ContainerKey(pod.metadata.namespace, owner.kind, owner.name, status.name),
+                    pod_uid=pod.metadata.uid,
+                    at=at,
+                    requested=_memory_of(pod, status.name),
+                )
+
+
+def _memory_of(pod: Pod, container: str) -> float:
+    """What it requests."""
+    for one in (*pod.spec.containers, *pod.spec.init_containers):
+        if one.name == container:
+            return float(_of_container(one).memory_bytes or 0)
+    return 0.0
 
 
 @dataclass(slots=True)

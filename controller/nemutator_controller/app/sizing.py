@@ -31,6 +31,7 @@ from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.documents import advice_list, for_admission
 from nemutator_controller.sizing.endpoint import NO_FLAGS, NO_IMAGES, NOWHERE_ELSE, AdviceApi
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
+from nemutator_controller.sizing.kill_noting import KillNoting
 from nemutator_controller.sizing.known_usage import Knobs
 from nemutator_controller.sizing.measuring import AdviceMeasuring
 from nemutator_controller.sizing.ports import GrowingMemory
@@ -97,13 +98,20 @@ def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Pa
     advice = AdviceApi(usages, requests, growing, context.process, elsewhere, flags, images)
     measuring = AdviceMeasuring(usages, requests, growing, context.process)
     measured = Task(TaskPhase.WORK, "measure advice", measuring.run, alone=True)
+    # Where several brains share the rows, the one that learns is not always the same.
+    killed = None if context.cluster is None or context.shared else context.cluster.killed
+    noting = [] if killed is None else [KillNoting(usages, killed, context.process)]
     saved = [] if context.shared else [Task(TaskPhase.SAVE, "usages", saver.run)]
     return Part(
         routes=advice.routes(),
         uplink=advice.uplink_routes(),
         # Where several brains share the rows, the one that learns saves them (nodes.py).
         restore=nothing if context.shared else saver.restore,
-        tasks=[*saved, measured],
+        tasks=[
+            *saved,
+            measured,
+            *(Task(TaskPhase.WORK, "note kills for memory", one.run) for one in noting),
+        ],
     )
 
 

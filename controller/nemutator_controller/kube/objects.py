@@ -112,6 +112,7 @@ class PodSpec(Shape, frozen=True, gc=False):
 
 class Terminated(Shape, frozen=True, gc=False):
     reason: str = ""
+    finished_at: str = ""
 
 
 class LastState(Shape, frozen=True, gc=False):

@@ -66,6 +66,12 @@ class DailyPeaks:
         had = np.maximum(had[same], self.largest[rows, slots])
         np.maximum.at(self.needed, (rows, slots), needed_after_kill(had))
 
+    def has_kill(self, row: int, at: float) -> bool:
+        """Whether one is known of the day of *at*."""
+        day = int(at // DAY_S)
+        slot = day % PEAK_DAYS
+        return bool(self.days[row, slot] == day and self.needed[row, slot] > 0)
+
     def most(self, rows: Rows, *, now: float, days: int) -> tuple[Numbers, Numbers]:
         """The largest peak of the last *days*, and what kills in them say was needed."""
         recent = self._recent(rows, now=now, days=days)

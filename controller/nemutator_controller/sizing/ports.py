@@ -1,10 +1,11 @@
 """What sizing needs from others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.sizing.keys import ContainerKey, Requested, Workload
+from nemutator_controller.sizing.killed_containers import KilledContainer
 from nemutator_controller.sizing.packed_rows import SavedUsage
 
 
@@ -17,6 +18,13 @@ class Requests(Protocol):
 class RequestedMemory(Protocol):
     def of(self, series: Series) -> float:
         """Bytes that the pod of *series* requests for that container; 0 where that is not known."""
+        ...
+
+
+class KilledContainers(Protocol):
+    def changes(self) -> AsyncIterator[KilledContainer]:
+        """Every container whose last run ended so: first those that there are, then each with each change of its
+        pod."""
         ...
 
 

@@ -355,6 +355,21 @@ class Usages:
         ago = np.clip(last - state["last_at"][rows], 0.0, 60 * HELD_HALF_LIFE_S)
         return np.where(state["points"][rows] > 0, np.exp2(-ago / HELD_HALF_LIFE_S), 0.0)
 
+    def note_kill(self, key: ContainerKey, *, at: float, requested: float, again: bool) -> None:
+        """A kill for memory of a container that *requested* so much. *again*: it counts only where its day has
+        none."""
+        row = self._rows.get(key)
+        if row is None:
+            return
+        one, when = np.array([row], dtype=np.intp), np.array([at])
+        if again and self._peaks.has_kill(row, at):
+            return
+        # A day begins with its first point, and this may be before that.
+        self._peaks.note(one, when, np.zeros(1))
+        self._peaks.note_kills(one, when, np.array([min(requested, MEMORY.largest)]))
+        self._state["kills"][row] += 1
+        self._state["changed"][row] = True
+
     def _note_kills(self, rows: Rows, samples: UsageSamples, order: Rows) -> None:
         killed = order[samples.kills[order] > 0]
         if not len(killed):

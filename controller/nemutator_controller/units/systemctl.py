@@ -49,7 +49,7 @@ class Systemctl:
             what = "does not answer" if isinstance(error, subprocess.TimeoutExpired) else str(error)
             raise UnitsUnavailableError(f"systemctl {words[0]}: {what}", "ask again") from error
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip()[:300]
+            said = " ".join(done.stderr.decode(errors="replace").split())[:300]
             booted = "booted with systemd" in said or "Failed to connect to bus" in said
             raise UnitsUnavailableError(
                 f"systemctl {words[0]}: {said or f'exit code {done.returncode}'}",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import Amount, Listing, understood
-from nemutator_ctl.shown_amounts import bytes_of, millis
+from nemutator_ctl.shown_amounts import bytes_of, millis, span
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -135,14 +135,6 @@ def _cells(row: AdviceRow, *, wide: bool) -> Sequence[str]:
         *more,
         f"{row.state}: {row.reason}" if row.state == "provisional" else row.reason,
     )
-
-
-def span(seconds: float) -> str:
-    """Short, as kubectl writes an age: two of a unit before the next larger one is used."""
-    for unit, size in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{int(seconds / size)}{unit}"
-    return f"{int(seconds)}s"
 
 
 def _change(now: str | None, recommended: str | None) -> str:

@@ -9,7 +9,7 @@ HEIGHT = 4
 WIDEST = 100
 NARROWEST = 20
 
-BEYOND = 4.0
+BEYOND = 5.0
 """Of what was used at most: what is requested further out stands at the edge, and leaves room for the rest."""
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from nemutator_ctl.answers import Amount, Listing, understood
 from nemutator_ctl.explain.bars import Bar, bars
 from nemutator_ctl.explain.histogram import Drawing, Mark, histogram, of_peaks
-from nemutator_ctl.shown_amounts import bytes_of, millis
+from nemutator_ctl.shown_amounts import bytes_of, millis, span
 from nemutator_ctl.terminal_text import visible
 
 ADVICE_PATH = "/api/v1/advice"
@@ -112,7 +112,7 @@ def _lines(row: Explained, used: UsedBefore | None, drawing: Drawing) -> Sequenc
     cpu, memory = used.cpu if used else (), used.memory_peaks if used else ()
     lines = [
         f"{name}: {row.state}, by the strategy {row.strategy}",
-        f"  seen      {row.points} points over {row.span_s / 3_600:.1f} h",
+        f"  seen      {row.points} points over {span(row.span_s)}",
         f"  CPU       half of the time up to {median:.0f}m; the busiest replica's percentile {high:.0f}m{stopped}",
         _outcome(row.requests_now.cpu, row.requests.cpu, row.lower.cpu, row.upper.cpu),
         *_drawn(

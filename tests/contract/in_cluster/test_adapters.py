@@ -124,6 +124,29 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
         assert ContainerKey("shop", "Pod", "other", "app") not in asked
 
 
+async def test_a_container_that_kubelet_saw_killed_for_memory_is_told_with_its_request(
+    tmp_path: Path,
+) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        for name, uid, reason, at in (
+            ("web-3", "u3", "OOMKilled", "2023-11-14T22:13:20Z"),
+            ("web-4", "u4", "Error", "2023-11-14T22:13:20Z"),
+            ("web-5", "u5", "OOMKilled", "no time"),
+            ("web-6", "u6", "OOMKilled", "2023-11-14T22:13:21Z"),
+        ):
+            ended = pod(name, uid)
+            last = {"terminated": {"reason": reason, "finishedAt": at}}
+            ended["status"]["containerStatuses"][0]["lastState"] = last
+            kube.store.put(kinds.PODS, ended)
+        changes = cluster.killed.changes()
+        async with contextlib.aclosing(changes):  # type: ignore[type-var]
+            told = [await anext(changes), await anext(changes)]
+        assert {one.pod_uid: (one.key, one.at, one.requested) for one in told} == {
+            "u3": (ContainerKey("shop", "Pod", "web-3", "app"), 1_700_000_000.0, 64.0 * (1 << 20)),
+            "u6": (ContainerKey("shop", "Pod", "web-6", "app"), 1_700_000_001.0, 64.0 * (1 << 20)),
+        }
+
+
 async def test_images_in_use_are_those_of_pods_that_declare_variables(tmp_path: Path) -> None:
     async with watched(tmp_path) as (kube, cluster):
         assert cluster.images_in_use.now() == set()

@@ -1,10 +1,8 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.advise.view import decode, span, view
+from nemutator_ctl.advise.view import decode, view
 
 
 def item(**changed: Any) -> dict[str, Any]:
@@ -99,15 +97,6 @@ def test_what_is_no_advice_is_said_to_be_none(document: object) -> None:
     with pytest.raises(OperatorError) as failed:
         decode(document)
     assert failed.value.code == ExitCode.UNREACHABLE
-
-
-@given(st.floats(0, 1e9))
-def test_a_span_is_short(seconds: float) -> None:
-    assert len(span(seconds)) <= 6
-
-
-def test_a_span_changes_its_unit_at_two_of_them() -> None:
-    assert [span(s) for s in (119, 120, 7199, 7200, 172_800)] == ["119s", "2m", "119m", "2h", "2d"]
 
 
 def test_what_runtimes_make_of_it_stands_below_and_there_is_an_end_to_it() -> None:

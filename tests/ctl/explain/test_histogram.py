@@ -17,7 +17,7 @@ def test_marks_stand_at_their_amounts_and_turn_round_at_the_edge() -> None:
 
 def test_what_is_far_beyond_stands_at_the_edge_and_leaves_room() -> None:
     lines = histogram([(1.0, 1.0, 1.0)], [Mark("asked 1000", 1000.0)], NARROW)
-    assert lines[0].index("█") == 5
+    assert lines[0].index("█") == 4
     assert lines[-1] == "        asked 1000 ▶"
 
 

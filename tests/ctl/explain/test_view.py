@@ -39,7 +39,7 @@ def item(**changed: Any) -> dict[str, Any]:
 def test_it_tells_what_was_seen_and_what_follows_from_it() -> None:
     assert view(decode({"items": [item()]})).splitlines() == [
         "shop Deployment/cart app: firm, by the strategy nemutator",
-        "  seen      480 points over 2.0 h",
+        "  seen      480 points over 2h",
         "  CPU       half of the time up to 50m; the busiest replica's percentile 200m",
         "            requests 500m, recommended 200m, may stay between 50m and 2600m",
         "            used half of the time ████ 50m",
