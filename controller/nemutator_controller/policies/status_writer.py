@@ -4,7 +4,6 @@ A status is written only when it changes.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,15 +12,12 @@ from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
 
-from nemutator_controller.kube.budget import OverBudgetError
-from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.subscribing import Resync
-from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.conditions import NO_FORCES, Forces, due
 from nemutator_controller.policies.objects import MUTATION_POLICIES, PolicyCondition, PolicyObject
-
-log = logging.getLogger(__name__)
+from nemutator_controller.policies.status_applying import apply_status
 
 WAITING = 1_000
 """The most changes that may wait; when there are more, all policies are read again."""
@@ -74,27 +70,18 @@ class PolicyStatusWriter:
         done = True
         now, forces = self.process.clock.now(), self.forces()
         for policy, conditions in due(self._policies.values(), now=now, forces=forces):
-            name = policy.metadata.name
-            try:
-                body = await self.writer.apply(
-                    MUTATION_POLICIES,
-                    "",
-                    name,
-                    {"status": {"conditions": [msgspec.to_builtins(one) for one in conditions]}},
-                    only_if=OnlyIf(uid=policy.metadata.uid),
-                    subresource="status",
-                    force=True,
-                )
-            except (NotFoundError, ConflictError):
-                # It is gone, or another one has its name: the watch will show it.
-                continue
-            except (KubeError, OverBudgetError) as error:
+            applied = await apply_status(
+                self.writer,
+                MUTATION_POLICIES,
+                policy.metadata,
+                {"conditions": [msgspec.to_builtins(one) for one in conditions]},
+                counted=names.POLICY_STATUSES,
+                process=self.process,
+            )
+            if isinstance(applied, bytes):
+                self._note(msgspec.json.decode(applied, type=PolicyObject), conditions)
+            elif applied == "failed":
                 done = False
-                self.process.meter.count(names.POLICY_STATUSES, result="failed")
-                log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
-            else:
-                self.process.meter.count(names.POLICY_STATUSES, result="written")
-                self._note(msgspec.json.decode(body, type=PolicyObject), conditions)
         return done
 
     def _note(self, written: PolicyObject, conditions: Sequence[PolicyCondition]) -> None:

@@ -1,6 +1,5 @@
 """Writes into the status of each SeasonPolicy whether it is in force, and why; only when that changes."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,15 +8,12 @@ import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.kube.budget import OverBudgetError
-from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
-from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.conditions import IN_FORCE, Forces, force_condition
 from nemutator_controller.policies.objects import READY, PolicyCondition
 from nemutator_controller.policies.season_objects import SEASON_POLICIES, SeasonPolicyObject
-
-log = logging.getLogger(__name__)
+from nemutator_controller.policies.status_applying import apply_status
 
 CHECK_S = 3.0
 
@@ -48,24 +44,14 @@ class SeasonStatuses:
             said = {one.type: one for one in policy.status.conditions}
             if said == {one.type: one for one in wanted}:
                 continue
-            try:
-                await self.writer.apply(
-                    SEASON_POLICIES,
-                    "",
-                    name,
-                    {"status": {"conditions": [msgspec.to_builtins(one) for one in wanted]}},
-                    only_if=OnlyIf(uid=policy.metadata.uid),
-                    subresource="status",
-                    force=True,
-                )
-            except (NotFoundError, ConflictError):
-                # It is gone, or another one has its name: the watch will show it.
-                continue
-            except (KubeError, OverBudgetError) as error:
-                self.process.meter.count(names.SEASON_STATUSES, result="failed")
-                log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
-            else:
-                self.process.meter.count(names.SEASON_STATUSES, result="written")
+            await apply_status(
+                self.writer,
+                SEASON_POLICIES,
+                policy.metadata,
+                {"conditions": [msgspec.to_builtins(one) for one in wanted]},
+                counted=names.SEASON_STATUSES,
+                process=self.process,
+            )
 
     def _conditions(
         self, policy: SeasonPolicyObject, forces: Forces, fault: str | None

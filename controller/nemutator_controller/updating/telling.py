@@ -1,6 +1,5 @@
 """Writes into the status of each SizingPolicy what has come of it; only when that changes."""
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -8,11 +7,10 @@ import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.kube.budget import OverBudgetError
-from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
-from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.conditions import NO_FORCES, Forces
+from nemutator_controller.policies.status_applying import apply_status
 from nemutator_controller.updating.conditions import due_conditions
 from nemutator_controller.updating.objects import (
     SIZING_POLICIES,
@@ -20,8 +18,6 @@ from nemutator_controller.updating.objects import (
     SizingStatus,
 )
 from nemutator_controller.updating.progress import PolicyProgress
-
-log = logging.getLogger(__name__)
 
 CHECK_S = 15.0
 RECOMMENDED_EVERY_S = 300.0
@@ -88,23 +84,13 @@ class SizingStatuses:
         return found
 
     async def _write(self, policy: SizingPolicyObject, status: SizingStatus) -> None:
-        name = policy.metadata.name
-        try:
-            await self.writer.apply(
-                SIZING_POLICIES,
-                "",
-                name,
-                {"status": msgspec.to_builtins(status)},
-                only_if=OnlyIf(uid=policy.metadata.uid),
-                subresource="status",
-                force=True,
-            )
-        except (NotFoundError, ConflictError):
-            # It is gone, or another one has its name: the watch will show it.
-            self._recommended.pop(name, None)
-        except (KubeError, OverBudgetError) as error:
-            self._recommended.pop(name, None)
-            self.process.meter.count(names.SIZING_STATUSES, result="failed")
-            log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
-        else:
-            self.process.meter.count(names.SIZING_STATUSES, result="written")
+        applied = await apply_status(
+            self.writer,
+            SIZING_POLICIES,
+            policy.metadata,
+            msgspec.to_builtins(status),
+            counted=names.SIZING_STATUSES,
+            process=self.process,
+        )
+        if not isinstance(applied, bytes):
+            self._recommended.pop(policy.metadata.name, None)
