@@ -7,7 +7,7 @@ that is known of the cluster has changed, all plans are forgotten.
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -123,6 +123,8 @@ class KnownPlans:
             or planned.previewed
             or planned.offenders
             or planned.unresolved
+            or planned.unpinned
+            or planned.refused
         ):
             return None
         values = text, {names.MUTATION: text}
@@ -133,8 +135,9 @@ class KnownPlans:
             return None
         while len(self._plans) >= self._most:
             del self._plans[next(iter(self._plans))]
-        planned = replace(planned, writing=None)
-        known = self._plans[key] = KnownPlan(planned, tuple(operations), stamp_at)
+        # All else of it is empty, and what has made the edits is not needed any more.
+        kept = MutationPlan(edits=planned.edits)
+        known = self._plans[key] = KnownPlan(kept, tuple(operations), stamp_at)
         return known
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,10 @@ from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.policies.plans import MutationPlan
 
 log = logging.getLogger(__name__)
+
+_POD_DECIDED, _WORKLOAD_DECIDED = (
+    RepeatedLine(log, logging.INFO, event, {}) for event in ("pod_decided", "workload_decided")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,14 @@ class DecisionLog:
 
     def note(self, decision: Decision, planned: MutationPlan, result: Result) -> None:
         """Count the edits and log the decision, once its answer is certain."""
-        for verb, count in Counter(edit.verb for edit in planned.edits).items():
+        counts: dict[str, int] = {}
+        for edit in planned.edits:
+            counts[edit.verb] = counts.get(edit.verb, 0) + 1
+        for verb, count in counts.items():
             self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
         keys = _keys_of(decision.subject, planned, result)
-        log.info(_event_of(decision.subject), {**keys, names.DECISION: decision.id})
+        line = _POD_DECIDED if decision.subject.kind == "Pod" else _WORKLOAD_DECIDED
+        line.log_again({**keys, names.DECISION: decision.id})
 
     def noting(
         self, subject: Subject, planned: MutationPlan, result: Result
@@ -63,7 +70,8 @@ class DecisionLog:
         meter = self.process.meter
         counts = [meter.counter(names.ADMISSION_EDITS, verb=edit.verb) for edit in planned.edits]
         keys = _keys_of(subject, planned, result)
-        line = RepeatedLine(log, logging.INFO, _event_of(subject), keys)
+        event = (_POD_DECIDED if subject.kind == "Pod" else _WORKLOAD_DECIDED).event
+        line = RepeatedLine(log, logging.INFO, event, keys)
 
         def note(decision: str) -> None:
             for count in counts:
@@ -71,10 +79,6 @@ class DecisionLog:
             line.log_again({names.DECISION: decision})
 
         return note
-
-
-def _event_of(subject: Subject) -> str:
-    return "pod_decided" if subject.kind == "Pod" else "workload_decided"
 
 
 def _keys_of(subject: Subject, planned: MutationPlan, result: Result) -> Mapping[names.Key, object]:

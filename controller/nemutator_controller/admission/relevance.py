@@ -10,6 +10,7 @@ from nemutator_common import names
 
 from nemutator_controller.policies.matches import matches
 from nemutator_controller.policies.model import Policy
+from nemutator_controller.policies.namespaces import possible
 from nemutator_controller.policies.plans import Situation, candidate
 
 
@@ -33,4 +34,4 @@ def is_relevant(head: dict[str, Any], situation: Situation, policies: Iterable[P
     pod = candidate(
         situation, {k: text for k, text in labels.items() if isinstance(text, str)}, annotations
     )
-    return any(matches(policy, pod) for policy in policies)
+    return any(matches(policy, pod) for policy in possible(policies, pod.labels))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from msgspec import structs
 from nemutator_common import names
 from nemutator_common.process import Process
 
@@ -155,4 +156,4 @@ class TemplateHandler:
 
 def _as_stamped(stamp: Stamp) -> tuple[Edit, ...]:
     """The edits of *stamp* as they are read from its text, which has no room for reasons."""
-    return tuple(replace(edit, reason="") for edit in stamp.edits or ())
+    return tuple(structs.replace(edit, reason="") for edit in stamp.edits or ())

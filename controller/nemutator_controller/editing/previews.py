@@ -5,8 +5,10 @@ one in its place. What differs is what would differ of an object that is created
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import structs
 
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits, same
@@ -128,9 +130,11 @@ def _between(now: Mapping[str, Edit], then: Mapping[str, Edit]) -> list[Edit]:
         old, new = now.get(path), then.get(path)
         if new is None:
             assert old is not None
-            found.append(replace(old, before=old.after, after=old.before, reason="not any more"))
+            found.append(
+                structs.replace(old, before=old.after, after=old.before, reason="not any more")
+            )
         elif old is None:
             found.append(new)
         elif not same(old.after, new.after):
-            found.append(replace(new, before=old.after))
+            found.append(structs.replace(new, before=old.after))
     return found

@@ -8,6 +8,8 @@ another manager has written as well: it stays.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from nemutator_controller.following.workload_views import (
     ITSELF,
     POD,
@@ -94,7 +96,7 @@ def _change_of(
         first = earlier.pop(edit.path, None)
         if edit.path in wanted:
             before = edit.before if first is None else first.before
-            earlier[edit.path] = replace(edit, before=before)
+            earlier[edit.path] = structs.replace(edit, before=before)
     return MetadataChange(edits=edits, stamped=tuple(earlier.values()), left=left)
 
 
@@ -117,7 +119,7 @@ def _planned(
         return planned.edits, planned.unresolved
     own = plan(as_pod(original, kind), situation_as_pod(situation), for_metadata(chosen))
     return (
-        [replace(edit, path=ITSELF + edit.path) for edit in own.edits],
+        [structs.replace(edit, path=ITSELF + edit.path) for edit in own.edits],
         [replace(each, path=ITSELF + each.path) for each in own.unresolved],
     )
 
@@ -142,7 +144,7 @@ def _edits(
         if path in wanted:
             edit = wanted[path]
         else:
-            edit = replace(ours[path], after=ours[path].before, reason=NO_LONGER)
+            edit = structs.replace(ours[path], after=ours[path].before, reason=NO_LONGER)
         if same(now, edit.after):
             continue
         if first is not None and (
@@ -151,7 +153,7 @@ def _edits(
         ):
             left.append(path)
         else:
-            edits.append(replace(edit, before=now))
+            edits.append(structs.replace(edit, before=now))
     return tuple(edits), tuple(left)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from msgspec import structs
+
 from nemutator_controller.journal.ways import Way, way_of
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations import workload_selectors
@@ -78,7 +80,7 @@ def steps_back(
 
 def backwards(step: ReversalStep) -> Edit:
     """The edit that takes the step's one back."""
-    return replace(step.edit, before=step.live, after=step.edit.before, reason="taken back")
+    return structs.replace(step.edit, before=step.live, after=step.edit.before, reason="taken back")
 
 
 def _step(

@@ -1,7 +1,9 @@
 """What taking a decision back will do to its object, and the decision's state after it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from nemutator_controller.journal.decision_stamps import stamp_on
 from nemutator_controller.journal.live_objects import LiveObject
@@ -75,7 +77,7 @@ def _rest(edit: Edit, taken: Edit | None, plan: RollbackPlan) -> Iterator[Edit]:
     older = (one for other in plan.others for one in other.edits if one.path == edit.path)
     for one in older:
         if same(one.after, taken.before):
-            yield replace(one, before=edit.before)
+            yield structs.replace(one, before=edit.before)
             return
 
 

@@ -6,12 +6,13 @@ A value that may be absent is a tuple of no value or one, so that JSON `null` st
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 Maybe = tuple[Any, ...]
 """A tuple of no value or one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """A change of one field, which is found again when lists have changed their order."""
 
     path: str

@@ -5,8 +5,10 @@ copied. Fields that we do not know are the very same afterwards.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.known_tokens import POLICY
@@ -49,8 +51,7 @@ class TooLargeError(Exception):
     """A plan for this object would take so long that others wait for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(msgspec.Struct, frozen=True, gc=False):
     """Who wants a change, and why: what an edit says beside its values."""
 
     verb: str
@@ -112,7 +113,12 @@ class Draft:
         return Draft(self.manifest, self.kind, leave=self._leave, before=self)
 
     def value(self, path: Path) -> Maybe:
-        return value_at(self._writing.manifest, path, self.kind)
+        return self._writing.value(path)
+
+    @property
+    def leaves_any(self) -> bool:
+        """Whether there are paths that nobody may write."""
+        return bool(self._leave)
 
     def leaves(self, path: Path) -> bool:
         """Whether nobody may write there."""
@@ -124,16 +130,17 @@ class Draft:
 
     def put(self, path: Path, value: Maybe, author: Author) -> None:
         """Set *value*, or remove the field when it is empty."""
-        found = self.value(path)
-        if same(found, value) or self.leaves(path):
+        found = self._writing.value(path)
+        if (same(found[0], value[0]) if found and value else found == value) or self.leaves(path):
             return
-        if not value or path in self._authors or path in DERIVED:
+        authors = self._authors
+        if not value or path in authors or path in DERIVED:
             self._is_straight = False
-            author = author.over(self._authors.get(path))
-        if len(self._authors) >= MOST_EDITS and path not in self._authors:
+            author = author.over(authors.get(path))
+        if len(authors) >= MOST_EDITS and path not in authors:
             raise TooLargeError(f"more than {MOST_EDITS} fields would be changed")
         self._writing.write(path, value)
-        self._authors[path] = author
+        authors[path] = author
         self._values[path] = found, value
 
     def edits(self) -> tuple[Edit, ...]:
@@ -261,56 +268,105 @@ class Writing:
         self._holder: dict[str, Json] = {"": manifest}
         # With the copies themselves, because an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
+        self._opened: dict[tuple[Step, ...], tuple[Json, str]] = {}
+        """By the steps of paths: copies of ours that were written into, and where they are. Most writes are
+        about members of the same few maps, whose way is gone once. Forgotten when a place may have changed."""
 
     @property
     def manifest(self) -> Json:
         return self._holder[""]
 
+    def value(self, path: Path) -> Maybe:
+        """As `value_at` finds it in the object as it is now."""
+        steps = path.steps
+        opened = self._opened.get(steps[:-1])
+        if opened is None:
+            return value_at(self._holder[""], path, self.kind)
+        around, step = opened[0], steps[-1]
+        if type(step) is ItemStep:
+            index = index_of(around, step)
+            return () if index is None else (around[index],)
+        if type(around) is not dict:
+            return member(around, step)  # raises
+        return (around[step.name],) if step.name in around else ()
+
     def write(self, path: Path, value: Maybe) -> None:
         for derived in DERIVED.get(path, ()):
             self.write(derived, ())
-        steps = steps_in(self.kind, path)
         if value:
-            self._set(steps, value[0])
-        elif value_at(self.manifest, path, self.kind):
+            around = path.steps[:-1]
+            opened = self._opened.get(around)
+            if opened is not None:
+                self._set_in(*opened, path.steps, value[0])
+            else:
+                self._set(steps_in(self.kind, path), value[0], around)
+        elif self.value(path):
+            steps = steps_in(self.kind, path)
             self._remove(steps[: emptied(self.manifest, steps)])
 
-    def _set(self, steps: Sequence[Step], value: Json) -> None:
+    def _set(self, steps: Sequence[Step], value: Json, opens: tuple[Step, ...]) -> None:
+        """*opens*: by what is around the last step will be found again."""
         around: Json = self._holder
         key: int | str = ""
         pointer = ""
         ours = self._ours
-        for at, step in enumerate(steps, start=1):
+        *way, last = steps
+        for at, step in enumerate(way, start=1):
             # What holds it, as our own copy.
             held = around.get(key) if type(around) is dict else around[key]
             around = held if id(held) in ours else self.own(around, key, step)
             if type(step) is ItemStep:
                 index = index_of(around, step)
                 if index is None:
-                    if at < len(steps):
-                        raise PathError(f"{step}: there is no such item")
-                    index = place_of_new(steps, around)
-                    last = "-" if index == len(around) else str(index)
-                    self.operations.append(operation_at("add", f"{pointer}/{last}", value))
-                    around.insert(index, value)
-                    return
+                    raise PathError(f"{step}: there is no such item")
                 key = index
                 pointer = f"{pointer}/{index}"
             else:
                 key = step.name
                 pointer += escaped(key)
-                if around.get(key) is None and (at < len(steps) or key not in around):
+                if around.get(key) is None:
                     # With the new parents through which the other steps lead to it.
                     added = operation_at("add", pointer, value, steps[at:])
                     self.operations.append(added)
                     around[key] = added["value"]
                     return
+        held = around.get(key) if type(around) is dict else around[key]
+        around = held if id(held) in ours else self.own(around, key, last)
+        self._opened[opens] = around, pointer
+        self._set_in(around, pointer, steps, value)
+
+    def _set_in(self, around: Json, pointer: str, steps: Sequence[Step], value: Json) -> None:
+        """What the last of *steps* leads to from *around*, our own copy of what is at *pointer*."""
+        step = steps[-1]
+        if type(step) is ItemStep:
+            index = index_of(around, step)
+            if index is None:
+                index = place_of_new(steps, around)
+                if index == len(around):
+                    self.operations.append(operation_at("add", f"{pointer}/-", value))
+                else:
+                    self._opened.clear()
+                    self.operations.append(operation_at("add", f"{pointer}/{index}", value))
+                around.insert(index, value)
+                return
+            key: int | str = index
+            pointer = f"{pointer}/{index}"
+            before = around[index]
+        else:
+            if type(around) is not dict:
+                member(around, step)  # raises
+            key = step.name
+            pointer += escaped(key)
+            before = around.get(key)
+        if type(before) is dict or type(before) is list:
+            self._opened.clear()
         # Not every server can "replace" a field that is null; all can "add" it, which replaces it.
-        op: Literal["add", "replace"] = "add" if around[key] is None else "replace"
+        op: Literal["add", "replace"] = "add" if before is None else "replace"
         self.operations.append(operation_at(op, pointer, value))
         around[key] = value
 
     def _remove(self, steps: Sequence[Step]) -> None:
+        self._opened.clear()
         self.operations.append({"op": "remove", "path": pointer_along(self.manifest, steps)})
         held: Json = self._holder
         key: Json = ""

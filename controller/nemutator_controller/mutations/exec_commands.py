@@ -8,8 +8,9 @@ needs a command that is known: the container's, or that of its image where the b
 import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from msgspec.structs import replace
 from nemutator_common import names
 
 from nemutator_controller.mutations.edits import Author, Draft

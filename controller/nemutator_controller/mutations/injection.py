@@ -6,8 +6,9 @@ a whole requests no more than before. For the same reason it keeps to every Limi
 the pod itself keeps to, and leaves the quality-of-service class as it is.
 """
 
+import functools
 import posixpath
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nemutator_common import names
@@ -27,7 +28,7 @@ from nemutator_controller.mutations.image_commands import (
     NO_IMAGE_COMMANDS,
     ImageCommands,
 )
-from nemutator_controller.mutations.paths import ItemStep, Json, field_path, named
+from nemutator_controller.mutations.paths import ItemStep, Json, field_path, named, template_of
 from nemutator_controller.mutations.qos import LISTS, quantity
 
 VERB = "containers"
@@ -45,6 +46,15 @@ _STARTER = Author(exec_commands.VERB, POLICY)
 _SYSTEM = "kubernetes.io/os"
 _OWN = posixpath.basename(names.POD_DIRECTORY)
 _COPIED = ("cpu", "memory", "ephemeral-storage")
+_DOMAIN = f"{names.DOMAIN}/"
+_LONGEST_KNOWN = 2048
+"""Characters of declarations that are kept as they were read."""
+_CONTAINERS = field_path("containers")
+_ANNOTATIONS = field_path("metadata", "annotations")
+_MOUNT = ItemStep("mountPath", names.POD_DIRECTORY)
+
+_Listed = Sequence[tuple[str, Json]]
+"""Containers, each with its list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +84,10 @@ def apply(
     A pod that requires it rather waits for what will be known soon.
     """
     spec, annotations = _spec(draft), _annotations(draft)
-    declared = _declared(spec, annotations)
-    volume, mounts = _volume_name(spec), _mounts(spec)
-    _check_name(spec)
+    listed = [(field, each) for field in LISTS for each in _objects(spec, field)]
+    declared = _declared(spec, listed, annotations)
+    volume, mounts = _volume_name(spec), list(_mounts(listed))
+    _check_name(listed)
     taken = [f"{field}[name={name}]" for field, name, by in mounts if by not in (None, volume)]
     if taken:
         raise NotInjectedError(
@@ -105,57 +116,69 @@ def apply(
     for field, name, by in mounts:
         if by is None and name != INIT_CONTAINER:
             draft.set(
-                named(field, name) / "volumeMounts" / ItemStep("mountPath", names.POD_DIRECTORY),
+                named(field, name) / "volumeMounts" / _MOUNT,
                 {"name": volume, "mountPath": names.POD_DIRECTORY, "readOnly": True},
                 _AUTHOR,
             )
     exec_commands.apply(draft, starts, _STARTER)
-    return [*known.warnings, *_shared_files(spec, declared)]
+    return [*known.warnings, *_shared_files(spec, listed, declared)]
 
 
-def _declared(spec: Json, annotations: Mapping[str, str]) -> Declarations:
+def _declared(spec: Json, listed: _Listed, annotations: Mapping[str, str]) -> Declarations:
     """What the pod's annotations ask for, and the ids that its containers agree on."""
     try:
-        declared = from_annotations(annotations)
+        declared = _declarations(annotations)
     except DeclarationError as error:
         raise NotInjectedError(f"annotations: {error}") from error
     to = declared.on_rotate
-    if isinstance(to, ContainerSignal) and to.container not in _names(spec):
+    if isinstance(to, ContainerSignal) and to.container not in _names(listed):
         raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
     return replace(
         declared,
-        run_as_user=agreed_id(spec, "runAsUser"),
-        run_as_group=agreed_id(spec, "runAsGroup"),
+        run_as_user=_agreed_id(spec, listed, "runAsUser"),
+        run_as_group=_agreed_id(spec, listed, "runAsGroup"),
         fs_group=_id(_pods(spec).get("fsGroup")),
     )
 
 
-def _names(spec: Json) -> Collection[str]:
-    return {str(each.get("name")) for each in _containers(spec)}
+def _declarations(annotations: Mapping[str, str]) -> Declarations:
+    """Pods of a workload, and of its next revision, declare the same."""
+    ours = tuple(item for item in annotations.items() if item[0].startswith(_DOMAIN))
+    if sum(len(text) for _, text in ours) > _LONGEST_KNOWN:
+        return from_annotations(annotations)
+    return _known_declarations(ours)
+
+
+@functools.lru_cache(maxsize=256)
+def _known_declarations(annotations: tuple[tuple[str, str], ...]) -> Declarations:
+    return from_annotations(dict(annotations))
+
+
+def _names(listed: _Listed) -> Collection[str]:
+    return {str(each.get("name")) for _, each in listed}
 
 
 def _annotations(draft: Draft) -> Mapping[str, str]:
     annotations: Mapping[str, Json] = {}
-    for found in draft.value(field_path("metadata", "annotations")):
+    for found in draft.value(_ANNOTATIONS):
         annotations = found or {}
     return {key: value for key, value in annotations.items() if isinstance(value, str)}
 
 
-def agreed_id(spec: Json, field: str) -> int | None:
+def _agreed_id(spec: Json, listed: _Listed, field: str) -> int | None:
     """The one `runAsUser` or `runAsGroup` of all containers, if the pod says so."""
-    ids = set(_ids(spec, field).values())
+    ids = set(_ids(spec, listed, field).values())
     [one] = ids if len(ids) == 1 else {None}
     return one
 
 
-def _ids(spec: Json, field: str) -> Mapping[str, int | None]:
+def _ids(spec: Json, listed: _Listed, field: str) -> Mapping[str, int | None]:
     """By container, whose word is the last; what their images say is not known, and None here."""
+    of_pod = _pods(spec).get(field)
     return {
-        str(each.get("name")): _id(
-            (each.get("securityContext") or {}).get(field, _pods(spec).get(field))
-        )
-        for each in _containers(spec)
-        if each.get("name") != INIT_CONTAINER
+        str(name): _id(own.get(field, of_pod) if (own := each.get("securityContext")) else of_pod)
+        for _, each in listed
+        if (name := each.get("name")) != INIT_CONTAINER
     }
 
 
@@ -163,27 +186,28 @@ def _id(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _shared_files(spec: Json, declared: Declarations) -> Iterator[str]:
+def _shared_files(spec: Json, listed: _Listed, declared: Declarations) -> Iterator[str]:
     """A warning where files cannot be one user's."""
     if not (declared.secrets or declared.files) or declared.run_as_user is not None:
         return  # All containers agree on that user.
-    users = _ids(spec, "runAsUser")
+    users = _ids(spec, listed, "runAsUser")
     if len(set(users.values())) < 2:
         return
     given = declared.run_as_group if declared.fs_group is None else declared.fs_group
     readers = f"group {given}" if given else "all of the pod's processes"
-    listed = ", ".join(
+    said = ", ".join(
         f"{name}: {'of its image' if user is None else user}" for name, user in [*users.items()][:8]
     )
     yield (
         f"{names.POD_DIRECTORY}/secrets: files are readable for {readers}, because containers run as "
-        f"different users ({listed}); with one runAsUser for all of them, files are that user's alone"
+        f"different users ({said}); with one runAsUser for all of them, files are that user's alone"
     )
 
 
 def _spec(draft: Draft) -> Json:
-    fields = ("containers", "initContainers", "volumes", "securityContext", "os", "nodeSelector")
-    spec = {name: value for name in fields for value in draft.value(field_path(name))}
+    has_containers = bool(draft.value(_CONTAINERS))
+    # A copy, because what we write goes into the draft's own.
+    spec = dict(template_of(draft.manifest, draft.kind)["spec"]) if has_containers else {}
     if not isinstance(spec.get("containers"), list) or not spec["containers"]:
         raise NotInjectedError("the pod has no containers")
     # Most manifests of Windows pods are older than the field `os`.
@@ -195,10 +219,6 @@ def _spec(draft: Draft) -> Json:
 
 def _objects(spec: Json, field: str) -> list[Json]:
     return [each for each in spec.get(field) or () if isinstance(each, dict)]
-
-
-def _containers(spec: Json) -> Iterator[Json]:
-    return (each for field in LISTS for each in _objects(spec, field))
 
 
 def _pods(spec: Json) -> Mapping[str, Json]:
@@ -215,37 +235,34 @@ def _volume_name(spec: Json) -> str:
     return VOLUME
 
 
-def _check_name(spec: Json) -> None:
+def _check_name(listed: _Listed) -> None:
     """A pod must not have two containers of one name, nor run a stranger's in place of ours."""
-    for field in LISTS:
-        for each in _objects(spec, field):
+    for field, each in listed:
+        if each.get("name") == INIT_CONTAINER:
             ours = field == "initContainers" and MODULE in (each.get("args") or ())
-            if each.get("name") == INIT_CONTAINER and not ours:
+            if not ours:
                 raise NotInjectedError(
                     f"{field}[name={INIT_CONTAINER}] is something else: rename it"
                 )
 
 
-def _mounts(spec: Json) -> list[tuple[str, str, str | None]]:
+def _mounts(listed: _Listed) -> Iterator[tuple[str, str, str | None]]:
     """List, name, and the volume that is mounted in our directory, of each container.
 
     A mount below our directory counts by its path: nobody could make a directory for it there.
     """
-    found: list[tuple[str, str, str | None]] = []
-    for field in LISTS:
-        for container in _objects(spec, field):
-            by = None
-            for mount in container.get("volumeMounts") or ():
-                text = str(mount.get("mountPath", ""))
-                if _OWN not in text:
-                    continue  # Making a path plain adds no name to it.
-                where = "/" + posixpath.normpath(text).lstrip("/")
-                if where == names.POD_DIRECTORY:
-                    by = by or str(mount.get("name"))
-                elif where.startswith(f"{names.POD_DIRECTORY}/"):
-                    by = where
-            found.append((field, str(container.get("name")), by))
-    return found
+    for field, container in listed:
+        by = None
+        for mount in container.get("volumeMounts") or ():
+            text = str(mount.get("mountPath", ""))
+            if _OWN not in text:
+                continue  # Making a path plain adds no name to it.
+            where = "/" + posixpath.normpath(text).lstrip("/")
+            if where == names.POD_DIRECTORY:
+                by = by or str(mount.get("name"))
+            elif where.startswith(f"{names.POD_DIRECTORY}/"):
+                by = where
+        yield field, str(container.get("name")), by
 
 
 def _init_container(spec: Json, injector: Injector, volume: str, declared: Declarations) -> Json:

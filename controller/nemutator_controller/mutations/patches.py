@@ -12,7 +12,6 @@ from nemutator_controller.mutations.operations import Operation, operation_at
 from nemutator_controller.mutations.paths import (
     ItemStep,
     Json,
-    Path,
     Step,
     escaped,
     item_of,
@@ -86,38 +85,31 @@ def apply_patch(manifest: Json, operations: Iterable[Operation]) -> Json:
 
 
 def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
-    tested: set[tuple[Step, ...]] = set()
+    reached: dict[tuple[Step, ...], bool] = {}
+    """By the steps to an item, whether it was there before and is there now."""
     for edit in edits:
         if "=" not in edit.path:
             continue  # The text of a path to an item has one.
-        path = parse_path(edit.path)
-        depths = _items_along(path)
-        if not depths:
-            continue
-        steps = steps_in(kind, path)
-        for depth in depths:
-            reaching = steps[: len(steps) + depth]
-            if reaching in tested:
+        steps = steps_in(kind, parse_path(edit.path))
+        for at, step in enumerate(steps, 1):
+            if type(step) is not ItemStep:
                 continue
-            tested.add(reaching)
-            # Items that the patch itself has added or removed need no test.
-            if pointer_along(manifest, reaching) is None:
+            reaching = steps[:at]
+            if (known := reached.get(reaching)) is None:
+                # Items that the patch itself has added or removed need no test.
+                was_there = pointer_along(manifest, reaching) is not None
+                pointer = pointer_along(now, reaching) if was_there else None
+                known = reached[reaching] = pointer is not None
+                if pointer is not None:
+                    yield _test_of(step, pointer)
+            if not known:
                 break
-            pointer = pointer_along(now, reaching)
-            if pointer is None:
-                break
-            step = reaching[-1]
-            assert type(step) is ItemStep
-            if step.by:
-                yield operation_at("test", pointer + escaped(step.by), step.value)
-            else:
-                yield operation_at("test", pointer, item_of(step.value))
 
 
-def _items_along(path: Path) -> Sequence[int]:
-    """Behind which of its steps, counted from the end, *path* has just entered an item of a list."""
-    count = len(path.steps)
-    return [at - count for at, step in enumerate(path.steps, 1) if type(step) is ItemStep]
+def _test_of(item: ItemStep, pointer: str) -> Operation:
+    if item.by:
+        return operation_at("test", pointer + escaped(item.by), item.value)
+    return operation_at("test", pointer, item_of(item.value))
 
 
 class _Copies:
@@ -130,31 +122,50 @@ class _Copies:
         self._holder: list[Json] = [manifest]
         # With the copies themselves, because an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
+        self._around: dict[str, Json] = {}
+        """By pointer: copies of ours, as long as nothing moves them."""
 
     @property
     def manifest(self) -> Json:
         return self._holder[0]
 
     def apply(self, op: str, pointer: Json, value: Json) -> None:
+        if type(pointer) is not str or not pointer.startswith("/"):
+            raise PatchError(f"{str(pointer)[:80]!r}: expected a JSON Pointer into the object")
+        way, _, last = pointer.rpartition("/")
+        if "~" in last:
+            last = last.replace("~1", "/").replace("~0", "~")
+        container = self._around.get(way)
+        if container is None:
+            container = self._entered(way, pointer, reads=op == "test")
+        if op == "test":
+            if not same(container[_key(container, last, pointer)], value):
+                raise PatchError(f"{pointer}: test failed")
+            return
+        is_text = type(container) is dict and type(container.get(last, "")) is str
+        if not is_text and (last != "-" or type(container) is not list):
+            self._around.clear()
+        if op == "add":
+            _add(container, last, value, pointer)
+        elif op == "replace":
+            container[_key(container, last, pointer)] = value
+        else:
+            self._around.clear()
+            del container[_key(container, last, pointer)]
+
+    def _entered(self, way: str, pointer: str, *, reads: bool) -> Json:
+        """What is at *way*: our own copy, but for who only *reads* it."""
         around: Json = self._holder
         key: int | str = 0
-        *way, last = _parts(pointer)
-        ours, reads = self._ours, op == "test"
-        for part in way:
+        ours = self._ours
+        for part in _parts(way) if way else ():
             held = around[key]
             around = held if reads or id(held) in ours else self._own(around, key)
             key = part if type(around) is dict and part in around else _key(around, part, pointer)
-        container = around[key] if reads else self._own(around, key)
-        if op == "add":
-            _add(container, last, value, pointer)
-            return
-        key = _key(container, last, pointer)
-        if op == "replace":
-            container[key] = value
-        elif op == "remove":
-            del container[key]
-        elif not same(container[key], value):
-            raise PatchError(f"{pointer}: test failed")
+        if reads:
+            return around[key]
+        container = self._around[way] = self._own(around, key)
+        return container
 
     def _own(self, around: Json, key: int | str) -> Json:
         held = around[key]
@@ -195,9 +206,7 @@ def _index(name: str, last: int, pointer: str) -> int:
     return int(name)
 
 
-def _parts(pointer: Json) -> list[str]:
-    if not isinstance(pointer, str) or not pointer.startswith("/"):
-        raise PatchError(f"{str(pointer)[:80]!r}: expected a JSON Pointer into the object")
+def _parts(pointer: str) -> list[str]:
     parts = pointer[1:].split("/")
     if "~" not in pointer:
         return parts

@@ -57,6 +57,9 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 """Where the pod is in each kind of object that is a pod or makes one."""
 
 _LONGEST_KEPT = 512
+"""Characters of a text that is kept with its path."""
+
+_MOST_KEPT = 1024
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
@@ -130,15 +133,23 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     steps: tuple[Step, ...]
 
     def __str__(self) -> str:
-        # Long texts are a stranger's, and there may be many of them: they are not kept.
-        for step in self.steps:
-            if len(step.value if type(step) is ItemStep else step.name) > _LONGEST_KEPT:
-                return _text_of.__wrapped__(self)
-        return _text_of(self)
+        text = _TEXTS.get(self)
+        if text is None:
+            text = "".join(map(str, self.steps)).removeprefix(".")
+            # Long ones are a stranger's, and there may be many of them: they are not kept.
+            if len(text) <= _LONGEST_KEPT:
+                if len(_TEXTS) >= _MOST_KEPT:
+                    _TEXTS.clear()
+                _TEXTS[self] = text
+        return text
 
     def __truediv__(self, step: Step | str) -> "Path":
         """*step*, or the field of that name, within what this path leads to."""
         return Path((*self.steps, FieldStep(step) if isinstance(step, str) else step))
+
+
+_TEXTS: dict[Path, str] = {}
+"""Of paths that were written not long ago."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -147,12 +158,26 @@ def field_path(*fields: str) -> Path:
 
 
 def label(key: str) -> Path:
-    return Path((_METADATA, _LABELS, KeyStep(key)))
+    return (
+        _in_metadata(_LABELS, key)
+        if len(key) <= _LONGEST_KEPT
+        else _in_metadata.__wrapped__(_LABELS, key)
+    )
 
 
 def annotation(key: str) -> Path:
     # As plain text: otherwise the declared word itself would be a key of the object that is written.
-    return Path((_METADATA, _ANNOTATIONS, KeyStep(str(key))))
+    key = str(key)
+    return (
+        _in_metadata(_ANNOTATIONS, key)
+        if len(key) <= _LONGEST_KEPT
+        else _in_metadata.__wrapped__(_ANNOTATIONS, key)
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _in_metadata(texts: FieldStep, key: str) -> Path:
+    return Path((_METADATA, texts, KeyStep(key)))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -181,11 +206,6 @@ def parse_path(text: str) -> Path:
     if len(steps) > DEEPEST:
         raise PathError(f"{text[:40]!r}…: deeper than {DEEPEST}")
     return Path(steps)
-
-
-@functools.lru_cache(maxsize=1024)
-def _text_of(path: Path) -> str:
-    return "".join(map(str, path.steps)).removeprefix(".")
 
 
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from nemutator_controller.kube.quantities import LONGEST, Quantity, QuantityError, parse_quantity
@@ -17,13 +18,18 @@ COUNTED = ("cpu", "memory")
 
 Amounts = dict[str, Quantity]
 
+Instead = Mapping[str, Mapping[Side, Mapping[str, Quantity | str]]]
+"""By name of a container and side, other amounts than its own."""
+
+_NONE: Json = MappingProxyType({})
+
 
 def class_of(manifest: Json, kind: str) -> Class:
     """The class of the pod that *manifest* is or makes. A missing request defaults to its limit."""
     return class_with(manifest, kind, {})
 
 
-def class_with(manifest: Json, kind: str, instead: Mapping[str, Mapping[Side, Amounts]]) -> Class:
+def class_with(manifest: Json, kind: str, instead: Instead) -> Class:
     """The same, if the containers of these names had other amounts *instead* of their own."""
     for own in value_at(manifest, field_path("resources"), kind):
         if own:
@@ -34,22 +40,37 @@ def class_with(manifest: Json, kind: str, instead: Mapping[str, Mapping[Side, Am
     others = dict(instead)
     # Init containers come last: only the first container of a name can be meant.
     for container in containers(manifest, kind):
-        limits, requests = amounts(container, "limits"), amounts(container, "requests")
+        resources = container.get("resources") or _NONE
+        limits, requests = resources.get("limits") or _NONE, resources.get("requests") or _NONE
         name = container.get("name")
-        other = others.pop(name, None) if isinstance(name, str) else None
-        if other is not None:
-            limits |= _counted(other.get("limits", {}))
-            requests |= _counted(other.get("requests", {}))
-        requests = limits | requests
-        if any(limits.values()) or any(requests.values()):
-            anything = True
-        if guaranteed:
-            guaranteed = all(
-                limits.get(name) and limits[name] == requests[name] for name in COUNTED
-            )
+        other = others.pop(name, None) if others and isinstance(name, str) else None
+        for counted in COUNTED:
+            limit, request = limits.get(counted), requests.get(counted)
+            if other is not None:
+                limit = other.get("limits", _NONE).get(counted, limit)
+                request = other.get("requests", _NONE).get(counted, request)
+            is_something, is_guaranteed = _standing(limit, request)
+            anything, guaranteed = anything or is_something, guaranteed and is_guaranteed
     if not anything:
         return "BestEffort"
     return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _standing(limit: Json, request: Json) -> tuple[bool, bool]:
+    """Whether anything is asked for, and whether that is guaranteed."""
+    if _is_short(limit) and _is_short(request):
+        return _standing_of(limit, request)
+    return _standing_of.__wrapped__(limit, request)
+
+
+def _is_short(text: Json) -> bool:
+    return text is None or (type(text) is str and len(text) <= LONGEST)
+
+
+@functools.lru_cache(maxsize=1024)
+def _standing_of(limit: Json, request: Json) -> tuple[bool, bool]:
+    most, least = quantity(limit), quantity(request)
+    return bool(most or least), bool(most) and (least is None or least == most)
 
 
 def _class_of_pod(pod: Json) -> Class:
@@ -59,10 +80,6 @@ def _class_of_pod(pod: Json) -> Class:
     requests = limits | requests
     guaranteed = all(limits.get(name) and limits[name] == requests[name] for name in COUNTED)
     return "Guaranteed" if guaranteed else "Burstable"
-
-
-def _counted(found: Amounts) -> Amounts:
-    return {name: amount for name, amount in found.items() if name in COUNTED}
 
 
 def containers(manifest: Json, kind: str) -> Iterator[Json]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -23,18 +23,19 @@ from nemutator_controller.mutations.advisor import (
     Side,
     WorkloadRef,
 )
+from nemutator_controller.mutations.amount_trials import (
+    CONTAINERS,
+    AmountTrial,
+    KnownAmounts,
+    MadeAmounts,
+    Place,
+    amount_path,
+)
 from nemutator_controller.mutations.chosen_containers import Globs
-from nemutator_controller.mutations.decisions import Maybe
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
-from nemutator_controller.mutations.paths import Json, Path, field_path, named, value_at
-from nemutator_controller.mutations.qos import (
-    Amounts,
-    Class,
-    class_of,
-    class_with,
-    quantity,
-)
+from nemutator_controller.mutations.paths import Json
+from nemutator_controller.mutations.qos import class_of, quantity
 from nemutator_controller.mutations.resource_bounds import ResourceBounds, broken_by, own_bounds
 
 VERB = "resources"
@@ -90,37 +91,79 @@ class Circumstances:
 
 
 def apply(
-    draft: Draft, resources: ContainerResources, circumstances: Circumstances, *, policy: str
+    draft: Draft,
+    resources: ContainerResources,
+    circumstances: Circumstances,
+    *,
+    policy: str,
+    known: KnownAmounts | None = None,
 ) -> list[str]:
-    """Write into *draft*; the warnings say what the policy wants and was not done."""
+    """Write into *draft*; the warnings say what the policy wants and was not done.
+
+    *known*: what was made of the same amounts before by these *resources*.
+    """
     bounds = circumstances.bounds().beside(own_bounds(draft.manifest, draft.kind))
+    trial = AmountTrial(draft)
     warnings: list[str] = []
-    trial = _Trial(draft)
-    for name in _container_names(draft, resources.containers):
-        for side, resource, amount in _wanted(resources):
-            made = _amount(trial, _Place(name, side, resource), amount, circumstances, bounds)
-            if isinstance(made, str):
-                path = _path_of(name, side, resource)
-                warnings.append(f"policy {policy}: {path}: {made}")
-            elif made is not None:
-                trial.set(_Place(name, side, resource), str(made.amount), made.reason)
-        raised = {each for each, amount in resources.requests.items() if amount.raise_limit}
-        for resource in sorted({*resources.limits, *raised}):
-            _settle(trial, _Place(name, "limits", resource), bounds)
+    if known is not None and (bounds or draft.leaves_any):
+        known = None
+    for name, container in _named_containers(draft, resources.containers):
+        key = trial.asked_in(name, container) if known is not None else None
+        made = known.of.get(key) if known is not None and key is not None else None
+        if made is not None:
+            trial.take(name, made)
+        else:
+            made = _made(trial, name, resources, circumstances, bounds)
+            if known is not None and key is not None and not trial.again:
+                known.keep(key, made)
+        for side, resource, why in made.refused:
+            warnings.append(f"policy {policy}: {amount_path(name, side, resource)}: {why}")
     earlier = class_of(draft.manifest, draft.kind)
-    later = trial.quality() if trial.written else earlier
-    if later != earlier and resources.qos == "Keep":
+    if not trial.written:
+        return warnings
+    if resources.qos == "Keep" and (later := trial.quality()) != earlier:
         return [*warnings, f"policy {policy}: resources left alone: {earlier} would become {later}"]
-    if trial.written and bounds:
+    if bounds:
         before = broken_by(draft.original, draft.kind, {}, bounds)
         broken = broken_by(draft.manifest, draft.kind, trial.amounts(), bounds)
         for why in (text for bound, text in broken.items() if bound not in before):
             return [*warnings, f"policy {policy}: resources left alone: {why}"]
     for place, (text, reason) in trial.written.items():
-        if list(map(quantity, trial.before(place))) == [quantity(text)]:
+        if place in trial.again and list(map(quantity, trial.before(place))) == [quantity(text)]:
             continue  # The amount came down and went up again.
-        draft.set(_path_of(*place), text, Author(VERB, policy, reason))
+        draft.set(amount_path(*place), text, Author(VERB, policy, reason))
     return warnings
+
+
+def _made(
+    trial: AmountTrial,
+    name: str,
+    resources: ContainerResources,
+    circumstances: Circumstances,
+    bounds: ResourceBounds,
+) -> MadeAmounts:
+    """Tried in *trial*, for the container of that *name*."""
+    refused: list[tuple[Side, Name, str]] = []
+    first = len(trial.written)
+    for side, resource, amount in _wanted(resources):
+        place = Place(name, side, resource)
+        made = _amount(trial, place, amount, circumstances, bounds)
+        if isinstance(made, str):
+            refused.append((side, resource, made))
+        elif made is not None:
+            trial.set(place, str(made.amount), made.reason)
+    raised = {each for each, amount in resources.requests.items() if amount.raise_limit}
+    for resource in sorted({*resources.limits, *raised}):
+        _settle(trial, Place(name, "limits", resource), bounds)
+    written = [
+        (place.side, place.resource, *said) for place, said in [*trial.written.items()][first:]
+    ]
+    return MadeAmounts(tuple(written), tuple(refused))
+
+
+def follows_advice(resources: ContainerResources) -> bool:
+    """Whether what is made of a container depends on more than what it asks for."""
+    return any(each.advice for each in (*resources.requests.values(), *resources.limits.values()))
 
 
 def faults(resources: ContainerResources) -> Iterator[str]:
@@ -159,88 +202,6 @@ def _amount_faults(amount: Amount) -> Iterator[str]:
         yield ".min: above max"
 
 
-class _Place(NamedTuple):
-    """One amount of one container."""
-
-    container: str
-    side: Side
-    resource: Name
-
-    @property
-    def beside(self) -> "_Place":
-        """The request of this limit, or the limit of this request."""
-        side: Side = "limits" if self.side == "requests" else "requests"
-        return _Place(self.container, side, self.resource)
-
-
-class _Trial:
-    """The amounts of a draft as they would be, without writing any."""
-
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-        self._sections: dict[tuple[str, Side], Json] = {}
-        self.written: dict[_Place, tuple[str, str]] = {}
-        """Text and reason of each amount, in the order in which they were first set."""
-
-    def found(self, place: _Place) -> Quantity | None:
-        if place in self.written:
-            return quantity(self.written[place][0])
-        now = self.before(place)
-        return quantity(now[0]) if now else None
-
-    def asked_for(self, place: _Place) -> Quantity | None:
-        """What the pod's author wrote there, whatever policies have made of it."""
-        draft = self._draft
-        if draft.manifest is draft.unchanged:
-            now = self.before(place)  # It is looked up already.
-        else:
-            now = value_at(draft.unchanged, _path_of(*place), draft.kind)
-        return quantity(now[0]) if now else None
-
-    def before(self, place: _Place) -> Maybe:
-        """What the draft has there. Each section of a container is looked up once."""
-        of = place.container, place.side
-        if of in self._sections:
-            section = self._sections[of]
-        else:
-            found = self._draft.value(_section_of(*of))
-            section = self._sections[of] = found[0] if found else None
-        if section is None:
-            return ()
-        if type(section) is not dict:
-            return self._draft.value(_path_of(*place))  # raises
-        return (section[place.resource],) if place.resource in section else ()
-
-    def set(self, place: _Place, text: str, reason: str) -> None:
-        now = self.written[place][:1] if place in self.written else self.before(place)
-        if now != (text,) and not self._draft.leaves(_path_of(*place)):
-            self.written[place] = text, reason
-
-    def quality(self) -> Class:
-        """The class of the pod with these amounts."""
-        return class_with(self._draft.manifest, self._draft.kind, self.amounts())
-
-    def amounts(self) -> dict[str, dict[Side, Amounts]]:
-        """Those that were set, by container."""
-        found: dict[str, dict[Side, Amounts]] = {}
-        for place, (text, _) in self.written.items():
-            amount = quantity(text)
-            if amount is not None:
-                sides = found.setdefault(place.container, {})
-                sides.setdefault(place.side, {})[place.resource] = amount
-        return found
-
-
-@functools.lru_cache(maxsize=1024)
-def _path_of(container: str, side: Side, resource: Name) -> Path:
-    return _section_of(container, side) / resource
-
-
-@functools.lru_cache(maxsize=1024)
-def _section_of(container: str, side: Side) -> Path:
-    return named("containers", container) / "resources" / side
-
-
 def _wanted(resources: ContainerResources) -> Iterator[tuple[Side, Name, Amount]]:
     # Limits come first, because requests are held below them.
     for name, amount in resources.limits.items():
@@ -249,17 +210,17 @@ def _wanted(resources: ContainerResources) -> Iterator[tuple[Side, Name, Amount]
         yield "requests", name, amount
 
 
-def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
-    for listed in draft.value(field_path("containers")):
+def _named_containers(draft: Draft, globs: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
+    for listed in draft.value(CONTAINERS):
         for container in listed or ():
             name = container.get("name") if isinstance(container, dict) else None
             if isinstance(name, str) and fits_any(name, globs):
-                yield name
+                yield name, container
 
 
 def _amount(
-    trial: _Trial,
-    place: _Place,
+    trial: AmountTrial,
+    place: Place,
     amount: Amount,
     circumstances: Circumstances,
     bounds: ResourceBounds,
@@ -307,7 +268,7 @@ def _joined(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def _settle(trial: _Trial, limit: _Place, bounds: ResourceBounds) -> None:
+def _settle(trial: AmountTrial, limit: Place, bounds: ResourceBounds) -> None:
     """Raise a limit to its request, or bring it down to as many times that as it may be: whatever the policy
     wants, they must fit together at the end.
 

@@ -68,7 +68,12 @@ class Skips:
     """Words that are not verbs, each with its annotation."""
 
 
+NO_SKIPS = Skips()
+
+
 def skips_of(annotations: Mapping[str, object]) -> Skips:
+    if names.SKIP not in annotations and names.SKIP_MUTATION not in annotations:
+        return NO_SKIPS
     words: set[str] = set()
     unknown: list[tuple[str, str]] = []
     everything = False

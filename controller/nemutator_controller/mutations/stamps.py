@@ -7,9 +7,10 @@ of that id must be on disk before the response is sent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 from nemutator_common import names
 
 from nemutator_controller.mutations.decisions import Edit, Maybe

@@ -34,12 +34,19 @@ class CandidatePod:
 
 
 def matches(policy: Policy, pod: CandidatePod) -> bool:
+    return names_namespace(policy, pod.namespace) and matches_there(policy, pod)
+
+
+def matches_there(policy: Policy, pod: CandidatePod) -> bool:
+    """The same for a pod of a namespace that *policy* names."""
     match = policy.spec.match
+    # Most policies ask for little of this.
     return (
-        names_namespace(policy, pod.namespace)
-        and _selected(match.names, match.excluded_names, pod.names)
-        and _namespace_matches(policy, pod)
-        and policy.pods.matches(pod.labels)
+        not (match.names or match.excluded_names)
+        or _selected(match.names, match.excluded_names, pod.names)
+    ) and (
+        (not policy.namespaces.requirements or _namespace_matches(policy, pod))
+        and (not policy.pods.requirements or policy.pods.matches(pod.labels))
         and (not policy.narrowed or _narrow(policy, pod))
     )
 
@@ -73,8 +80,6 @@ def _narrow(policy: Policy, pod: CandidatePod) -> bool:
 
 
 def _namespace_matches(policy: Policy, pod: CandidatePod) -> bool:
-    if not policy.namespaces.requirements:
-        return True
     # When the labels are unknown, the pod stays as it is.
     return pod.namespace_labels is not None and policy.namespaces.matches(pod.namespace_labels)
 

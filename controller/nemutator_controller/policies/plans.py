@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from msgspec import structs
 from nemutator_common import names
 
 from nemutator_controller.mutations import (
@@ -48,8 +49,9 @@ from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
-from nemutator_controller.policies.matches import CandidatePod, matches
+from nemutator_controller.policies.matches import CandidatePod, matches, matches_there
 from nemutator_controller.policies.model import Policy
+from nemutator_controller.policies.namespaces import PoliciesByLabel, possible
 from nemutator_controller.policies.verbs import Surroundings
 
 Inject = Literal["enabled", "disabled", "required"]
@@ -65,12 +67,14 @@ FORGOTTEN = (
 def _chosen(policies: Iterable[Policy], pod: CandidatePod) -> list[Policy]:
     chosen: list[Policy] = []
     has_alone = False
-    for policy in policies:
+    # Those that are found by labels are those for the pod's namespace already.
+    fits = matches_there if isinstance(policies, PoliciesByLabel) else matches
+    for policy in possible(policies, pod.labels):
         if policy.alone:
-            if not has_alone and matches(policy, replace(pod, names=pod.workload[1:])):
+            if not has_alone and fits(policy, replace(pod, names=pod.workload[1:])):
                 has_alone = True
                 chosen.append(policy)
-        elif matches(policy, pod):
+        elif fits(policy, pod):
             chosen.append(policy)
     return chosen
 
@@ -147,11 +151,12 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     if not situation.defaulted:
         unchanged = defaulted(unchanged, kind)
     draft = Draft(unchanged, kind, leave=situation.reversed)
-    skips = skips_of(_map(draft, "annotations"))
+    annotations = _map(draft, "annotations")
+    skips = skips_of(annotations)
     warnings = [f"{key}: {word[:40]!r} is not a verb" for key, word in skips.unknown]
     if skips.everything:
         return MutationPlan(warnings=tuple(warnings))
-    pod = candidate(situation, _map(draft, "labels"), _map(draft, "annotations"))
+    pod = candidate(situation, _map(draft, "labels"), annotations)
     chosen = _chosen(policies, pod)
     if any(policy.spec.match.images or policy.conditions for policy in chosen):
         pod = replace(pod, images=image.repositories(draft), object=(draft.manifest, draft.kind))
@@ -205,17 +210,20 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         unresolved += replaced(draft)
         more, refused = injected(draft)
         warnings += [*map(str, unresolved), *more]
-    further = draft.further()
-    if skips.preview:
-        _images_replaced(further, tokens, skips)
+    edits = draft.edits()
+    previewed: tuple[Edit, ...] = ()
     to_preview = chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]
-    # A preview is only about what would change: its warnings do not concern the pod.
-    found = [each for each in follow(to_preview, further) if isinstance(each, Offender)]
-    offenders += (replace(each, result="previewed") for each in found)
-    if skips.preview:
-        replaced(further)
-        injected(further)
-    edits, previewed = draft.edits(), further.edits()
+    if to_preview or skips.preview:
+        further = draft.further()
+        if skips.preview:
+            _images_replaced(further, tokens, skips)
+        # A preview is only about what would change: its warnings do not concern the pod.
+        found = [each for each in follow(to_preview, further) if isinstance(each, Offender)]
+        offenders += (replace(each, result="previewed") for each in found)
+        if skips.preview:
+            replaced(further)
+            injected(further)
+        previewed = further.edits()
     if stamp is not None or not situation.defaulted:
         edits = tuple(_missing(manifest, kind, edits))
     if not situation.defaulted:
@@ -333,7 +341,7 @@ def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]
     for edit in edits:
         now = value_at(manifest, parse_path(edit.path), kind)
         if not same(now, edit.after):
-            yield replace(edit, before=now)
+            yield structs.replace(edit, before=now)
 
 
 def candidate(

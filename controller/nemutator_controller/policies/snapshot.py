@@ -9,7 +9,7 @@ import msgspec
 
 from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
-from nemutator_controller.policies.namespaces import PoliciesByNamespace
+from nemutator_controller.policies.namespaces import PoliciesByLabel, PoliciesByNamespace
 from nemutator_controller.policies.time_windows import holds
 
 MOST = 1_000
@@ -51,7 +51,7 @@ class Policies:
         object.__setattr__(self, "_timed", timed)
         object.__setattr__(self, "_for_pods_of", PoliciesByNamespace(self.for_pods))
 
-    def for_pods_of(self, namespace: str) -> tuple[Policy, ...]:
+    def for_pods_of(self, namespace: str) -> PoliciesByLabel:
         """Those for pods that do not exclude *namespace* by its name."""
         return self._for_pods_of.of(namespace)
 

@@ -37,6 +37,7 @@ from nemutator_controller.mutations import (
     workload_selectors,
 )
 from nemutator_controller.mutations.affinity import AffinityRules
+from nemutator_controller.mutations.amount_trials import KnownAmounts
 from nemutator_controller.mutations.chosen_names import ChosenName
 from nemutator_controller.mutations.dns_config import DnsConfig
 from nemutator_controller.mutations.edits import Draft
@@ -208,8 +209,17 @@ def faults_of(mutation: PolicyMutation) -> Iterator[str]:
 
 
 def _action(verb: str, wanted: Any, policy: str) -> Action:
+    if verb == resources.VERB:
+        return Action(verb, _sizing(wanted, policy))
     apply = _APPLY[verb]
     return Action(verb, lambda draft, surroundings: apply(draft, wanted, surroundings, policy))
+
+
+def _sizing(wanted: ContainerResources, policy: str) -> Callable[[Draft, Surroundings], Findings]:
+    known = None if resources.follows_advice(wanted) else KnownAmounts()
+    return lambda draft, surroundings: resources.apply(
+        draft, wanted, surroundings.circumstances, policy=policy, known=known
+    )
 
 
 def _given(mutation: PolicyMutation) -> Iterator[tuple[str, Any]]:

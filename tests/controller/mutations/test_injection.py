@@ -8,7 +8,6 @@ from nemutator_controller.mutations.injection import (
     NOBODY,
     Injector,
     NotInjectedError,
-    agreed_id,
     apply,
 )
 from nemutator_controller.mutations.qos import class_of
@@ -211,7 +210,8 @@ def test_a_uid_is_one_that_all_containers_agree_on(users: list[Any], expected: i
         {"name": str(n), "securityContext": {} if user is None else {"runAsUser": user}}
         for n, user in enumerate(users)
     ]
-    assert agreed_id({"containers": containers}, "runAsUser") == expected
+    driver = injected(pod(*containers))["volumes"][0]["csi"]
+    assert driver.get("volumeAttributes", {}).get("run-as-user") == (expected and str(expected))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from nemutator_controller.kube.quantities import Quantity, parse_quantity
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import apply_edits
@@ -167,7 +168,7 @@ def test_what_somebody_else_has_changed_since_stays() -> None:
     assert text is not None
     ours = pod_of(apply_edits(dict(SMALL.manifest), [stamping((), text)], "Pod"))
     assert fields(decided(ours, firm(cpu="200m"))) == ["app requests.cpu 100m → 200m"]
-    theirs = replace(edit, before=("100m",), after=("90m",))
+    theirs = structs.replace(edit, before=("100m",), after=("90m",))
     changed = pod_of(apply_edits(dict(ours.manifest), [theirs], "Pod"))
     assert why(decided(changed, firm(cpu="200m"))) == (
         f"somebody else has changed {path} since nemutator did"
