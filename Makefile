@@ -117,8 +117,8 @@ docs: ## build the site of docs/ into .build/site; a link that leads nowhere is 
 	@scripts/site
 
 .PHONY: images
-images: ## build both images by docker, podman or buildah; REGISTRY=… ENGINE=… PUSH=yes
-	@ENGINE="$(ENGINE)" PUSH="$(PUSH)" scripts/images "$(REGISTRY)"
+images: ## build both images by docker, podman or buildah; REGISTRY=… ENGINE=… PUSH=yes TRACES=yes
+	@ENGINE="$(ENGINE)" PUSH="$(PUSH)" TRACES="$(TRACES)" scripts/images "$(REGISTRY)"
 
 .PHONY: sbom
 sbom: venv-dev ## write what the images are made of into .build/sbom, as CycloneDX

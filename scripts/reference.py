@@ -74,6 +74,18 @@ def _parts() -> Iterator[str]:
             for m in sorted(names.declared(names.Metric), key=lambda metric: metric.name)
         ),
     )
+    yield "## Traces"
+    yield (
+        "Spans go to the collector that the setting `traces` names, as OTLP over HTTP; the attributes have"
+        " the prefix `nemutator.`, and none holds a secret."
+    )
+    yield table(
+        ("span", "attributes", "meaning"),
+        (
+            (span.name, ", ".join(f"`{name}`" for name in span.attributes), span.meaning)
+            for span in names.declared(names.TracedSpan)
+        ),
+    )
     yield "## Log keys"
     yield table(
         ("key", "meaning"),

@@ -11,6 +11,7 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.meters import ScrapedMeter
 from nemutator_common.readiness import Readiness
 from nemutator_common.supervising import Supervisor
+from nemutator_common.traces import NO_TRACER, Tracer
 
 
 class Dice(Protocol):
@@ -27,3 +28,4 @@ class Process:
     readiness: Readiness
     supervisor: Supervisor
     directory: DataDirectory
+    tracer: Tracer = NO_TRACER

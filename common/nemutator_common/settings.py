@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
+from urllib.parse import urlsplit
 
 from nemutator_common.addresses import TcpAddress, parse_address
 from nemutator_common.errors import ExitCode, OperatorError
@@ -64,6 +65,14 @@ def setting(default: T, meaning: str, *, check: Check | None = None) -> T:
 
 def between(low: float, high: float) -> Check:
     return lambda value: None if low <= value <= high else f"expected {low:g} to {high:g}"
+
+
+def http_url(text: str) -> str | None:
+    """Nothing, or where something is served by HTTP."""
+    parts = urlsplit(text)
+    if not text or (parts.scheme in ("http", "https") and parts.hostname and not parts.query):
+        return None
+    return "expected http://HOST:PORT or https://HOST:PORT"
 
 
 def tcp_address(text: str) -> str | None:
@@ -113,6 +122,12 @@ class Shared:
     log_level: LogLevel = setting(LogLevel.INFO, "Least serious lines that are logged.")
     log_format: LogFormat = setting(
         LogFormat.AUTO, "`text` for people, `json` for machines, `auto`: text on a terminal."
+    )
+    traces: str = setting(
+        "",
+        "Collector of traces, `http://HOST:4318`: spans go there by OTLP over HTTP (extra `otel`). Empty:"
+        " nobody collects any.",
+        check=http_url,
     )
     lifeline: bool = setting(
         False, "Stop when standard input closes, so that no process outlives its supervisor."

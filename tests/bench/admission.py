@@ -23,6 +23,7 @@ from nemutator_common.admission_snapshots import TokenSnapshot
 from nemutator_common.launching import YOUNG_OBJECTS
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.plain_posts import PlainPost
+from nemutator_common.settings import Shared
 from nemutator_controller.admission.endpoint import PATH, Webhook
 from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.snapshot_slices import token_slices
@@ -108,7 +109,7 @@ def _in_theirs(ours: Figures, theirs: Figures) -> Figures:
 async def _decisions() -> Figures:
     """µs of CPU from the bytes of a review to those of its answer, its record written."""
     with tempfile.TemporaryDirectory(prefix="admission-bench-") as folder:
-        process = real_process(Path(folder))
+        process = real_process(Shared(data_dir=Path(folder)))
         spool = Spool(Path(folder) / "spool", most_bytes=1 << 33, process=process)
         world = MemoryWorld(**_policies(POLICIES))
         world.namespaces = dict(reviews.NAMESPACES)

@@ -9,6 +9,7 @@ from nemutator_common.meters import ScrapedMeter
 from nemutator_common.process import Process
 from nemutator_common.readiness import Readiness
 from nemutator_common.supervising import Supervisor
+from nemutator_common.traces import NO_TRACER, Tracer
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -34,6 +35,7 @@ def fake_process(
     readiness: Readiness | None = None,
     supervisor: Supervisor | None = None,
     directory: DataDirectory = NOWHERE,
+    tracer: Tracer = NO_TRACER,
 ) -> Process:
     return Process(
         clock=clock or ManualClock(),
@@ -42,4 +44,5 @@ def fake_process(
         readiness=readiness or Readiness(),
         supervisor=supervisor or Supervisor(),
         directory=directory,
+        tracer=tracer,
     )

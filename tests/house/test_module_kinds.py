@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
 ENGINE_PACKAGES = {"asyncio"}
 EDGE_PACKAGES = _words("""
     _thread aiohttp alembic concurrent ctypes fcntl getpass glob http importlib kubernetes mmap
-    multiprocessing platform prometheus_client pty pwd grp queue random resource sched secrets
+    multiprocessing opentelemetry platform prometheus_client pty pwd grp queue random resource sched secrets
     select selectors shutil signal socket socketserver sqlalchemy sqlite3 ssl subprocess syslog
     tempfile termios threading urllib uvloop webbrowser
 """)
@@ -216,7 +216,8 @@ def test_every_module_keeps_to_its_kind() -> None:
 
 
 def test_every_edge_package_that_is_not_ours_to_install_exists() -> None:
-    ours = {"aiohttp", "alembic", "kubernetes", "prometheus_client", "sqlalchemy", "uvloop"}
+    ours = {"aiohttp", "alembic", "kubernetes", "opentelemetry", "prometheus_client", "sqlalchemy"}
+    ours |= {"uvloop"}
     assert EDGE_PACKAGES - ours <= sys.stdlib_module_names
 
 

@@ -92,6 +92,7 @@ BROKEN_IMPORTS = [
     (OBSERVE, "import sqlalchemy\n", "SQL only"),
     (OBSERVE, "import yaml\n", "YAML only"),
     (OBSERVE, "import prometheus_client\n", "prometheus_client only"),
+    (OBSERVE, "import opentelemetry\n", "OpenTelemetry only"),
     (OBSERVE, "import kubernetes\n", "the kubernetes package only"),
 ]
 

@@ -21,7 +21,7 @@ from nemutator_agent.settings import CredentialsSettings
 
 async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent credentials`: give secrets to those who may have them, until *stop*."""
-    process = real_process(settings.data_dir)
+    process = real_process(settings)
     node = settings.name_of(os.uname().nodename)
     async with brain_over_http(settings, process) as brain:
         grants = grant_stream(

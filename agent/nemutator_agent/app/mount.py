@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent mount`: publish what kubelet asks for, until *stop*."""
-    process = real_process(settings.data_dir)
+    process = real_process(settings)
     operations = OperationsServer(
         process=process, address=UnixAddress(process.directory.socket(names.MOUNT)), name="local"
     )

@@ -40,7 +40,7 @@ _BUFFERED_BYTES = 8 << 20
 
 async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent observe`: take snapshots and report them, until *stop*."""
-    process = real_process(settings.data_dir)
+    process = real_process(settings)
     supervisor = process.supervisor
     # The reader keeps a quarter as many again for what it reads seldom.
     files = CachedFiles(most=min(settings.descriptors, _files_left()) * 4 // 5)

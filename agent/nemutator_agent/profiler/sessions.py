@@ -82,7 +82,10 @@ class ProfileSessions:
         while True:
             request = await self._requests.get()
             self._enter(request, "preparing")
-            self._put(await self._outcome(request))
+            with self.process.tracer.span(names.PROFILE_SPAN) as span:
+                outcome = await self._outcome(request)
+                span.note(profile=request.id, kind=request.measure, state=outcome.state)
+            self._put(outcome)
 
     async def report(self) -> None:
         failures = 0

@@ -15,5 +15,6 @@ from nemutator_common.names.placement_metrics import *
 from nemutator_common.names.profile_metrics import *
 from nemutator_common.names.running_pod_metrics import *
 from nemutator_common.names.season_metrics import *
+from nemutator_common.names.spans import *
 from nemutator_common.names.usage_metrics import *
 from nemutator_common.names.words import *

@@ -12,14 +12,16 @@ from nemutator_common.names import (
     profile_metrics,
     running_pod_metrics,
     season_metrics,
+    spans,
     usage_metrics,
     words,
 )
 from nemutator_common.names.log_keys import Key
 from nemutator_common.names.metrics import Metric
+from nemutator_common.names.spans import TracedSpan
 from nemutator_common.names.words import Word
 
-Declared = TypeVar("Declared", Key, Metric, Word)
+Declared = TypeVar("Declared", Key, Metric, TracedSpan, Word)
 
 
 def declared(kind: type[Declared]) -> tuple[Declared, ...]:
@@ -28,6 +30,7 @@ def declared(kind: type[Declared]) -> tuple[Declared, ...]:
         value
         for module in (
             words,
+            spans,
             log_keys,
             metrics,
             agent_metrics,

@@ -38,6 +38,12 @@ HTTP_CONNECTIONS = Metric(
     "open connections, including those in their TLS handshake",
     ("listener",),
 )
+TRACE_SPANS = Metric(
+    "nemutator_trace_spans_total",
+    "counter",
+    "spans of traces, by what became of them: sent, failed, queue_full",
+    ("result",),
+)
 LOG_LINES_DROPPED = Metric(
     "nemutator_log_lines_dropped_total",
     "counter",

@@ -27,6 +27,7 @@ _HEAD = re.compile(
 )  # fmt: skip
 
 _END = b"\r\n\r\n"
+_TRACE_PARENT = re.compile(rb"\r\n(?i:Traceparent):[ ]?([!-~]+)\r\n")
 
 
 class PlainPost(NamedTuple):
@@ -36,6 +37,8 @@ class PlainPost(NamedTuple):
     """The address that it came from."""
     certificate: Mapping[str, Any] | None
     """The client's, whose signature was verified; None: it has shown none."""
+    trace_parent: str = ""
+    """Of which trace it is a part, as the client says."""
 
 
 class PostHead(NamedTuple):
@@ -44,6 +47,7 @@ class PostHead(NamedTuple):
     """Of the head."""
     length: int
     """Of the body."""
+    trace_parent: str = ""
 
 
 class ArrivingPost:
@@ -71,7 +75,8 @@ class ArrivingPost:
 
     def post(self, remote: str, certificate: Mapping[str, Any] | None) -> PlainPost:
         """Once nothing is missing."""
-        return PlainPost(self._head.path, self.received[self._head.size :], remote, certificate)
+        body = self.received[self._head.size :]
+        return PlainPost(self._head.path, body, remote, certificate, self._head.trace_parent)
 
 
 class _NotPlainError(Exception):
@@ -96,7 +101,9 @@ def _parsed(head: bytes) -> PostHead:
     match = _HEAD.fullmatch(head)
     if match is None or _repeats_a_header(head):
         raise _NotPlainError
-    return PostHead(match[1].decode("ascii"), len(head), int(match[2]))
+    parent = _TRACE_PARENT.search(head)
+    said = parent[1].decode("ascii") if parent else ""
+    return PostHead(match[1].decode("ascii"), len(head), int(match[2]), said)
 
 
 def _repeats_a_header(head: bytes) -> bool:

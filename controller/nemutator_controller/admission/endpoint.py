@@ -12,6 +12,7 @@ from nemutator_common.process import Process
 from nemutator_common.serving.plain_path import PlainAnswer
 from nemutator_common.serving.plain_posts import PlainPost
 from nemutator_common.serving.responses import RoutineResponse, error_response
+from nemutator_common.traces import parent_of
 
 from nemutator_controller.admission.client_certificates import ClientRefusedError, check_client
 from nemutator_controller.admission.review_texts import text_of
@@ -41,6 +42,11 @@ class Webhook:
         """What needs no waiting, and is no refusal."""
         if post.path not in (PATH, OPTED_IN):
             return None
+        if self.process.tracer.collects:
+            # One whose trace somebody follows has a span and a record of its own.
+            parent = parent_of(post.trace_parent)
+            if parent is None or parent.sampled:
+                return None
         try:
             check_client(post.certificate, self.clients)
         except ClientRefusedError:
@@ -73,6 +79,7 @@ class Webhook:
         except ReviewError as error:
             self.process.meter.count(names.ADMISSION_FAILURES, reason="review")
             return error_response(400, str(error))
-        answer = await self.handler.answer(asked, opted_in=request.path == OPTED_IN)
+        parent = parent_of(request.headers.get("traceparent"))
+        answer = await self.handler.answer(asked, opted_in=request.path == OPTED_IN, parent=parent)
         # The handler logs what was done to a pod.
         return RoutineResponse(body=encode(asked.uid, answer), content_type=CONTENT_TYPE)

@@ -68,5 +68,6 @@ def record_of(
         subject=subject,
         edits=change.edits,
         warnings=change.planned.warnings[:MOST_WARNINGS],
+        trace=request.trace,
         caller=request.caller,
     )

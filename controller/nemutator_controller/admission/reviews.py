@@ -73,6 +73,8 @@ class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     user_info: UserInfo | None = None
     caller: str = ""
     """Never the review's own word: the address that it came from."""
+    trace: str = ""
+    """Nor this: the trace that its decision is a part of."""
 
     @property
     def user(self) -> str:
@@ -139,7 +141,7 @@ def decode(body: bytes, *, caller: str = "") -> AdmissionRequest:
     uid = review.request.uid
     if not uid or len(uid) > LONGEST_UID or not uid.isprintable():
         raise ReviewError(f"request.uid: expected 1 to {LONGEST_UID} printable characters")
-    return msgspec.structs.replace(review.request, caller=caller)
+    return msgspec.structs.replace(review.request, caller=caller, trace="")
 
 
 def head_of(request: AdmissionRequest) -> dict[str, Any]:

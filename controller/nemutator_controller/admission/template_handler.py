@@ -145,6 +145,7 @@ class TemplateHandler:
             subject=subject,
             edits=(stamp and stamp.edits) or planned.edits,
             warnings=planned.warnings[:MOST_WARNINGS],
+            trace=request.trace,
             caller=request.caller,
         )
         result: Result = "patched" if operations else "preview"

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
+import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
+from nemutator_common.traces import Span, TraceParent
 
 from nemutator_controller.admission.answering_again import AnsweringAgain, seen_labels
 from nemutator_controller.admission.frames import NotSavedError
@@ -129,9 +131,22 @@ class WebhookHandler:
         object.__setattr__(self, "again", again)
 
     async def answer(
-        self, request: AdmissionRequest, *, opted_in: bool = False
+        self,
+        request: AdmissionRequest,
+        *,
+        opted_in: bool = False,
+        parent: TraceParent | None = None,
     ) -> AdmissionResponse:
         """Always returns a response. *opted_in*: the server has seen that the namespace is opted in."""
+        with self.process.tracer.span(names.DECISION_SPAN, parent) as span:
+            traced = _traced(request, span)
+            result, response = await self._answered(traced, opted_in=opted_in)
+            _note(span, traced, result, response)
+        return response
+
+    async def _answered(
+        self, request: AdmissionRequest, *, opted_in: bool
+    ) -> tuple[Result, AdmissionResponse]:
         began = self.process.clock.monotonic()
         try:
             if request.workload:
@@ -150,7 +165,7 @@ class WebhookHandler:
         except Exception as error:  # noqa: BLE001 - whatever it is, the pod is let in
             result, response = self._excused(request, error)
         self._measure(result, began)
-        return response
+        return result, response
 
     def answer_at_once(
         self, request: AdmissionRequest, body: bytes = b"", *, opted_in: bool = False
@@ -356,6 +371,22 @@ class WebhookHandler:
             refused = f"{names.INJECT}=required, and this pod cannot be injected: {why}"
             return "denied", AdmissionResponse(refused=refused)
         return "failed", AdmissionResponse(warnings=(f"pod left as it is: {why}",))
+
+
+def _traced(request: AdmissionRequest, span: Span) -> AdmissionRequest:
+    return msgspec.structs.replace(request, trace=span.trace) if span.trace else request
+
+
+def _note(
+    span: Span, request: AdmissionRequest, result: Result, response: AdmissionResponse
+) -> None:
+    if span.trace:
+        span.note(
+            result=result,
+            namespace=request.namespace or "",
+            kind=request.workload or request.resource.resource,
+            decision=response.decision,
+        )
 
 
 def requires_us(request: AdmissionRequest) -> bool:

@@ -51,7 +51,7 @@ NOBODY = contextlib.nullcontext()
 
 async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     """Be the webhook until *stop*."""
-    process = real_process(settings.data_dir)
+    process = real_process(settings)
     spool = Spool(
         process.directory.root / "spool", most_bytes=settings.spool_bytes, process=process
     )

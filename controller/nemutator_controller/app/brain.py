@@ -63,7 +63,7 @@ from nemutator_controller.usage.sql import make_room
 async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
     """Be the brain until *stop*."""
     refuse_many_on_a_file(settings, socket.gethostname())
-    process = real_process(settings.data_dir)
+    process = real_process(settings)
     async with contextlib.AsyncExitStack() as stack:
         cluster = None
         if settings.cluster:

@@ -64,5 +64,7 @@ class Decision:
     subject: Subject
     edits: tuple[Edit, ...]
     warnings: tuple[str, ...] = ()
+    trace: str = ""
+    """The id of the trace that it is a part of; empty: nobody collects that."""
     caller: str = ""
     """The address from which admission was asked; empty: the brain has decided it by itself."""

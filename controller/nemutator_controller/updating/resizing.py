@@ -8,7 +8,7 @@ conditions, which the next look reads: a change that it puts off is waited for, 
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -301,12 +301,29 @@ class RunningResizes:
         decision: ResizeInPlace,
     ) -> tuple[str, str]:
         id_ = self.fresh()
+        with self.process.tracer.span(names.RESIZE_SPAN) as span:
+            span.note(namespace=pod.namespace, pod=pod.name, decision=id_, result="failed")
+            said = await self._traced(pod, document, version, edits, decision, id_, span.trace)
+            span.note(result=said[0])
+        return said
+
+    async def _traced(
+        self,
+        pod: SizedPod,
+        document: Json,
+        version: str,
+        edits: Sequence[Edit],
+        decision: ResizeInPlace,
+        id_: str,
+        trace: str,
+    ) -> tuple[str, str]:
         stamp = merged(stamp_of(document, "Pod"), id_, edits)
         text = in_full(stamp)
         if text is None:
             raise NotResizedError(NO_ROOM, again=False)
         before = stamp_text(document, "Pod")
-        await self.journal.add(self._decision(id_, pod, stamp.edits or tuple(edits)))
+        record = self._decision(id_, pod, stamp.edits or tuple(edits))
+        await self.journal.add(replace(record, trace=trace))
         marked, marked_version = await self.pods.stamp(
             pod, document, version, stamping(before, text)
         )

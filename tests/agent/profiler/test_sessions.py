@@ -12,6 +12,7 @@ from nemutator_agent.profiler.sessions import MOST_WAITING, ProfileSessions
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common import names
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
+from nemutator_common.traces import NO_TRACER, Tracer
 from nemutator_common.wire import (
     LARGEST_PROFILE_BYTES,
     ProfileOutcome,
@@ -52,11 +53,12 @@ class Agent:
         default_factory=lambda: MemoryHeaps(HeapReading(b"heap", 5, ("as of\n9",), 4.0))
     )
     account: MemoryAccount = field(default_factory=lambda: MemoryAccount([100.0, 110.0]))
+    tracer: Tracer = NO_TRACER
 
     def __post_init__(self) -> None:
         resolved = ResolvedTarget(TargetSelection("process", 7), (7, 8), self.account.cpu_seconds)
         self.targets = MemoryTargets({TARGET: resolved})
-        process = fake_process(clock=self.clock, meter=self.meter, roll=0.0)
+        process = fake_process(clock=self.clock, meter=self.meter, roll=0.0, tracer=self.tracer)
         making = ProfileMaking(
             self.targets,
             self.sampler,

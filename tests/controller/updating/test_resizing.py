@@ -3,6 +3,7 @@ from typing import Any
 
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
+from nemutator_common.traces import NO_TRACER, Tracer
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.stamps import stamp_of
@@ -34,7 +35,12 @@ WANTED = firm(cpu="150m", memory="100M")
 
 class Resizes:
     def __init__(
-        self, *pods: Json, advice: ContainerAdvice = WANTED, per_minute: float = 600, **spec: Any
+        self,
+        *pods: Json,
+        advice: ContainerAdvice = WANTED,
+        per_minute: float = 600,
+        tracer: Tracer = NO_TRACER,
+        **spec: Any,
     ) -> None:
         self.clock, self.meter = ManualClock(), MemoryMeter()
         self.pods = MemorySizedPods(*(pods or (small(),)))
@@ -49,7 +55,7 @@ class Resizes:
             self.journal,
             self.replicas,
             SizingEvictions(self.pods, fake_process(clock=self.clock, meter=self.meter)),
-            process=fake_process(clock=self.clock, meter=self.meter),
+            process=fake_process(clock=self.clock, meter=self.meter, tracer=tracer),
             fresh=lambda: f"d{next(ids)}",
             per_minute=per_minute,
         )

@@ -9,6 +9,7 @@ from typing import TypeVar
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
+from nemutator_common.traces import Span
 
 from nemutator_agent.credentials.ports import NamespacedVault
 from nemutator_agent.credentials.vault.accounts import Account
@@ -101,6 +102,12 @@ class VaultCalls:
     async def _counted(
         self, operation: str, call: Callable[[], Awaitable[T]], deadline_s: float
     ) -> T:
+        with self.process.tracer.span(names.VAULT_SPAN) as span:
+            return await self._measured(operation, call, deadline_s, span)
+
+    async def _measured(
+        self, operation: str, call: Callable[[], Awaitable[T]], deadline_s: float, span: Span
+    ) -> T:
         begun = self.process.clock.monotonic()
         result = "cancelled"
         try:
@@ -115,6 +122,7 @@ class VaultCalls:
             result = error.reason if isinstance(error, VaultUnavailableError) else error.kind
             raise
         finally:
+            span.note(operation=operation, result=result)
             self.process.meter.count(names.VAULT_CALLS, operation=operation, result=result)
             self.process.meter.observe(
                 names.VAULT_CALL_SECONDS,
