@@ -39,8 +39,8 @@ UPLINK_RECEIVE_BYTES = 4 << 10
 """A connection that has brought 27 KB keeps 49 KiB; with twice as much it keeps 59 (measured)."""
 
 
-REST_S = 5.0
-"""An agent of a large cluster reports once a minute."""
+REST_S = 1.0
+"""An agent of a large cluster reports once a minute. When 5 000 come back at once, those of so long keep 11 KB each."""
 
 
 @dataclass(frozen=True, slots=True)

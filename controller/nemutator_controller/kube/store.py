@@ -2,7 +2,8 @@
 
 150 000 objects and thousands of events a second leave no time to copy them all for each reader.
 So a map is held in parts; a snapshot shares them all, and the next write to a part copies that part
-alone, once per snapshot. An index is a map of small maps, treated the same way.
+alone, once per snapshot. An index is a map of small maps, treated the same way; what is alone under its value, as
+nearly everything is under its uid, stands there without a map of its own, which would be a tenth of all that is kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -99,7 +100,7 @@ class StoreSnapshot(Generic[T]):
     def __init__(
         self,
         objects: FrozenMap[T],
-        indexes: Mapping[str, FrozenMap[Mapping[str, T]]],
+        indexes: Mapping[str, FrozenMap[T | dict[str, T]]],
         resource_version: str,
     ) -> None:
         self.objects = objects
@@ -114,12 +115,13 @@ class StoreSnapshot(Generic[T]):
 
     def by(self, index: str, value: str) -> Iterable[T]:
         """The objects that *index* finds under *value*."""
-        return self._indexes[index].get(value, {}).values()
+        found = self._indexes[index].get(value)
+        return () if found is None else _members(found)
 
     def groups(self, index: str) -> Iterator[Iterable[T]]:
         """The objects under each value of *index*; whoever has several values is in several groups."""
         for group in self._indexes[index].values():
-            yield group.values()
+            yield _members(group)
 
 
 class Store(Generic[T]):
@@ -217,19 +219,17 @@ class Replacement(Generic[T]):
 
 
 class _Indexed(Generic[T]):
-    """One index: value → the objects under it."""
+    """One index: value → what is alone under it, or the objects under it by their keys."""
 
     def __init__(self, index: Index[T]) -> None:
         self._index = index
-        self._groups: PartedMap[dict[str, T]] = PartedMap()
+        self._groups: PartedMap[T | dict[str, T]] = PartedMap()
         self._own: dict[str, dict[str, T]] = {}
         """Groups that no snapshot shares."""
 
-    def frozen(self) -> FrozenMap[Mapping[str, T]]:
+    def frozen(self) -> FrozenMap[T | dict[str, T]]:
         self._own.clear()
-        # Mappings of dicts are mappings of mappings to whoever only reads them.
-        groups: PartedMap[Mapping[str, T]] = self._groups  # type: ignore[assignment]
-        return groups.frozen()
+        return self._groups.frozen()
 
     def move(self, key: str, old: T | None, new: T | None) -> None:
         values = self._index(new) if new is not None else ()
@@ -239,22 +239,41 @@ class _Indexed(Generic[T]):
                     self._drop(value, key)
         if new is not None:
             for value in values:
-                group = self._own.get(value)
-                if group is None:
-                    group = self._writable(value)
-                group[key] = new
+                self._add(value, key, new)
 
-    def _writable(self, value: str) -> dict[str, T]:
-        group = self._own[value] = dict(self._groups.get(value) or {})
-        self._groups.put(value, group)
-        return group
+    def _add(self, value: str, key: str, new: T) -> None:
+        group = self._own.get(value)
+        if group is None:
+            found = self._groups.get(value)
+            if found is None or (not isinstance(found, dict) and found.metadata.key == key):
+                self._groups.put(value, new)
+                return
+            group = self._writable(value, found)
+        group[key] = new
 
     def _drop(self, value: str, key: str) -> None:
-        group = self._own.get(value) or self._writable(value)
+        group = self._own.get(value)
+        if group is None:
+            found = self._groups.get(value)
+            if not isinstance(found, dict):
+                if found is not None and found.metadata.key == key:
+                    self._groups.remove(value)
+                return
+            group = self._writable(value, found)
         group.pop(key, None)
         if not group:
             self._groups.remove(value)
             del self._own[value]
+
+    def _writable(self, value: str, found: T | dict[str, T]) -> dict[str, T]:
+        own = dict(found) if isinstance(found, dict) else {found.metadata.key: found}
+        self._own[value] = own
+        self._groups.put(value, own)
+        return own
+
+
+def _members(group: T | dict[str, T]) -> Iterable[T]:
+    return group.values() if isinstance(group, dict) else (group,)
 
 
 def is_same(old: Metadata, new: Metadata) -> bool:
