@@ -7,7 +7,6 @@ anything is stored or shown. A batch is refused as a whole, with a reason that i
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple
 from typing import Literal, TypeVar
 
 import msgspec
@@ -109,7 +108,8 @@ def check_report(report: Report, *, now: float) -> None:
     if any(not s.from_at <= s.to_at <= now + FUTURE_S for s in report.summaries):
         raise RefusedBatchError("future", "summaries: one ends before it begins, or ahead of time")
     for what, longest, texts in (*_texts(report), *activities.texts(report, LONGEST_NAME)):
-        check_texts(what, longest, [text for text in texts if text is not None])
+        if said := [text for text in texts if text is not None]:
+            check_texts(what, longest, said)
     if len({workload.path for workload in report.workloads}) < len(report.workloads):
         raise RefusedBatchError("bounds", "workloads: the same path twice")
     if len({(p.pid, p.started_at) for p in report.processes}) < len(report.processes):
@@ -163,7 +163,7 @@ def _texts(report: Report) -> Iterator[tuple[str, int, Iterable[str | None]]]:
 
 
 def _numbers(report: Report) -> list[float | None]:
-    machine = report.machine
+    machine, passed = report.machine, report.machine.throughput
     numbers: list[float | None] = [
         report.taken_at,
         machine.cpus,
@@ -173,7 +173,10 @@ def _numbers(report: Report) -> list[float | None]:
         machine.memory_available_bytes,
         machine.swap_used_bytes,
         machine.load_1m,
-        *astuple(machine.throughput),
+        passed.disk_read,
+        passed.disk_written,
+        passed.network_received,
+        passed.network_sent,
     ]
     for workload in report.workloads:
         numbers += (workload.processes, workload.cpu_cores, workload.memory_bytes)

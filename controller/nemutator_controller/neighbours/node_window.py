@@ -108,7 +108,8 @@ class NodeWindow:
             dropped["rows"] = unplaced
         places = rows[wanted].astype(np.intp) * MINUTES + minutes[wanted] % MINUTES
         if len(places):
-            self._fold(places, [values[wanted] for values in _values_of(points)])
+            figures = _values_of(points)
+            self._fold(places, [None if one is None else one[wanted] for one in figures])
         return dropped
 
     def copied(self, *, now: float) -> tuple[list[Key], Codes]:
@@ -161,11 +162,13 @@ class NodeWindow:
             if codes is not None:
                 codes[which] = UNKNOWN
 
-    def _fold(self, places: npt.NDArray[np.intp], figures: Sequence[Numbers]) -> None:
+    def _fold(self, places: npt.NDArray[np.intp], figures: Sequence[Numbers | None]) -> None:
         unique, inverse = np.unique(places, return_inverse=True)
         counts = self._counts.reshape(-1)
         before = counts[unique].astype(np.float64)
         for number, (one, values) in enumerate(zip(_FIGURES, figures, strict=True)):
+            if values is None:
+                continue
             known = ~np.isnan(values)
             fresh = np.bincount(inverse[known], minlength=len(unique))
             if not fresh.any():
@@ -243,28 +246,56 @@ def key_of(series: Series) -> Key | None:
     return None if series.program is not None else (series.path, "")
 
 
-def _values_of(points: UsagePoints) -> list[Numbers]:
-    cpu, throttled = points.column("cpu_cores"), points.column("throttled")
-    delay = points.column("run_delay")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Of the time in which it could run, the part in which it had no CPU.
-        delayed = np.where(delay > 0, delay / (delay + cpu), delay)
-    # A group that its own limit stops waits for nobody else.
-    own = 1.0 - np.where(np.isnan(throttled), 0.0, throttled)
-    memory_waiting = points.column("memory_waiting") / 100
-    killed = points.column("oom_kills") > 0
+def _values_of(points: UsagePoints) -> list[Numbers | None]:
+    """Of each figure, in their order; None: nothing is known of it, as of waiting where the kernel does not measure it."""
+
+    def share(name: str) -> Numbers | None:
+        percent = _known(points, name)
+        return None if percent is None else np.clip(percent / 100, 0.0, 1.0)
+
+    memory, waiting = _known(points, "memory_bytes"), share("memory_waiting")
+    kills = _known(points, "oom_kills")
+    if kills is not None and (kills > 0).any():
+        waiting = np.where(kills > 0, 1.0, np.nan if waiting is None else waiting)
     return [
-        cpu,
-        points.column("memory_bytes") / GIB,
-        _sum(points.column("disk_read"), points.column("disk_written")) / MB,
-        _sum(points.column("network_received"), points.column("network_sent")) / MB,
-        np.clip(np.fmax(delayed, points.column("cpu_waiting") / 100) * own, 0.0, 1.0),
-        np.where(killed, 1.0, np.clip(memory_waiting, 0.0, 1.0)),
-        np.clip(points.column("disk_waiting") / 100, 0.0, 1.0),
+        _known(points, "cpu_cores"),
+        None if memory is None else memory / GIB,
+        _sum(_known(points, "disk_read"), _known(points, "disk_written")),
+        _sum(_known(points, "network_received"), _known(points, "network_sent")),
+        _cpu_waiting(points),
+        waiting,
+        share("disk_waiting"),
     ]
 
 
-def _sum(one: Numbers, other: Numbers) -> Numbers:
-    """What is known of both."""
+def _known(points: UsagePoints, name: str) -> Numbers | None:
+    values = points.columns.get(name)
+    if values is None or (np.isnan(values[0]) and np.isnan(values).all()):
+        return None
+    return values
+
+
+def _cpu_waiting(points: UsagePoints) -> Numbers | None:
+    delay, waiting = _known(points, "run_delay"), _known(points, "cpu_waiting")
+    if delay is None and waiting is None:
+        return None
+    delayed = np.full(len(points), np.nan)
+    if delay is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Of the time in which it could run, the part in which it had no CPU.
+            delayed = np.where(delay > 0, delay / (delay + points.column("cpu_cores")), delay)
+    if waiting is not None:
+        delayed = np.fmax(delayed, waiting / 100)
+    throttled = _known(points, "throttled")
+    # A group that its own limit stops waits for nobody else.
+    own = 1.0 if throttled is None else 1.0 - np.where(np.isnan(throttled), 0.0, throttled)
+    return np.clip(delayed * own, 0.0, 1.0)
+
+
+def _sum(one: Numbers | None, other: Numbers | None) -> Numbers | None:
+    """What is known of both, in MB."""
+    if one is None or other is None:
+        alone = one if other is None else other
+        return None if alone is None else alone / MB
     found: Numbers = np.where(np.isnan(one), other, np.where(np.isnan(other), one, one + other))
-    return found
+    return found / MB

@@ -60,6 +60,8 @@ class DayBook:
     changed: set[tuple[int, int]] = field(default_factory=set, init=False)
     """Line and day, of what was not saved yet."""
     today: int | None = field(default=None, init=False)
+    moves: int = field(default=0, init=False)
+    """It rises whenever a line stops to belong to its workload."""
     _kept: HalfNumbers = field(init=False)
     _heard_at: Numbers = field(init=False)
     _used: Numbers = field(init=False)
@@ -89,6 +91,7 @@ class DayBook:
             gone = next(one for one, number in self.numbers.items() if number == found)
             del self.numbers[gone]
             self._clear(found)
+            self.moves += 1
         self.numbers[scope] = found
         self._heard_at[found] = now
         return found

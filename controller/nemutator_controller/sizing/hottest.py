@@ -155,6 +155,9 @@ class HottestReplicas:
         )
         high = np.where(places >= 0, self._state["high"][places] * aged, -np.inf).min(axis=1)
         wants = without & (cores > np.maximum(high * RIVAL, high + RIVAL_CORES))
+        if not self._free and len(self._state) >= self._most:
+            # Where a row has an empty place there is nothing to give, and it would be asked for with each sample.
+            wants &= (places >= 0).all(axis=1)
         candidates = np.flatnonzero(wants)
         # All columns as numbers of Python: the first report of a large cluster brings thousands of candidates.
         for row, replica, core, when in zip(

@@ -42,6 +42,21 @@ def test_a_minute_is_the_mean_of_what_was_reported_of_it() -> None:
     assert np.isnan(values[WAIT]).all()
 
 
+def test_a_figure_that_was_reported_of_one_row_late_is_unknown_of_others_and_before() -> None:
+    window, series = NodeWindow(), [container(str(number)) for number in range(20)]
+    window.add(points(series[:1], [0], [NOW + 30], {"cpu_cores": [1.0]}), now=NOW + 61)
+    late = {"cpu_cores": [2.0, 3.0], "memory_waiting": [50.0, np.nan]}
+    window.add(points(series, [0, 19], [NOW + 90] * 2, late), now=NOW + 121)
+    many = {"cpu_cores": [1.0] * 20}
+    window.add(points(series, range(20), [NOW + 150] * 20, many), now=NOW + 181)
+    keys, values = viewed(window, NOW + 181)
+    first = keys.index(("0", "c"))
+    waited = values[MEMORY_WAIT]
+    assert waited[first, -2] == pytest.approx(0.5, abs=0.01)
+    assert np.isfinite(waited).sum() == 1
+    assert np.isfinite(values[CPU]).sum() == 23
+
+
 def test_what_comes_late_is_added_to_its_minute() -> None:
     window = NodeWindow()
     series = [container("a")]

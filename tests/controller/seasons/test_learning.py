@@ -70,3 +70,42 @@ def test_what_is_absurd_late_or_has_no_room_is_counted() -> None:
     assert meter.value(names.SEASON_POINTS_DROPPED, reason="absurd") == 4
     assert meter.value(names.SEASON_POINTS_DROPPED, reason="late") == 1
     assert meter.value(names.SEASON_POINTS_DROPPED, reason="no_room") == 1
+
+
+def test_lines_are_looked_up_again_once_one_has_become_anothers() -> None:
+    clock = ManualClock(BEGIN)
+    book = DayBook(SeasonCalendar(lambda _: 0.0), 1)
+    asked: list[str] = []
+
+    def counted(node: str, series: Series) -> OwnedScope | None:
+        asked.append(series.path)
+        return owner(node, series)
+
+    learner = SeasonLearner(
+        book, SeriesOwners(counted, most_nodes=9), fake_process(clock=clock, meter=MemoryMeter())
+    )
+    several = {node: [Series(node, None, None, None)] for node in ("web", "cart")}
+
+    def learn(node: str, now: float) -> None:
+        learner.learn(
+            node,
+            UsagePoints(
+                series=several[node],
+                of=np.zeros(4, dtype=np.int32),
+                from_at=np.array([now - 60 + 15 * n for n in range(4)]),
+                to_at=np.array([now - 45 + 15 * n for n in range(4)]),
+                columns={"cpu_cores": np.ones(4)},
+            ),
+            now,
+        )
+
+    for minute in range(6):
+        learn("web", BEGIN + 60 * (minute + 1))
+    assert asked == ["web"]
+    # A day later another one has the only line, and then web again.
+    for day, node in ((2, "cart"), (4, "web")):
+        for minute in range(6):
+            learn(node, BEGIN + day * 86_400 + 60 * (minute + 1))
+        assert set(book.numbers) == {CLUSTER, ("shop", "Deployment", node)}
+        slots = list(book.close(now=BEGIN + day * 86_400 + 390, late_s=90))
+        assert slots[-1].use[1] == 1.0
