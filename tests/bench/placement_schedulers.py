@@ -39,6 +39,10 @@ BOUND_S = 120.0
 NODES, PODS_THERE = 50, 400
 ATTEMPTS = 'scheduler_scheduling_attempt_duration_seconds_{}{{profile="{}",result="scheduled"}}'
 
+MOVING = "extender-and-moves"
+"""As a descheduler does, the emptiest node's pods are evicted in each step, where all of them have room elsewhere."""
+WITH_EXTENDER = ("extender", MOVING)
+
 Figures = dict[str, Any]
 
 
@@ -59,7 +63,7 @@ def configuration(name: str, extender: int) -> dict[str, Any]:
         profile["pluginConfig"] = [
             {"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}
         ]
-    if name == "extender":
+    if name in WITH_EXTENDER:
         off = [{"name": "NodeResourcesFit"}, {"name": "NodeResourcesBalancedAllocation"}]
         profile["plugins"] = {"score": {"disabled": off}}
         made["extenders"] = [
@@ -98,6 +102,7 @@ async def filled(cluster: Cluster, transport: Transport, name: str) -> Figures:
     await fleet.populating.nodes(range(plan.nodes))
     await fleet.populating.workloads()
     found: list[Mapping[str, float]] = []
+    moved = 0
     async with answering(state) as extender:
         scheduler, port = await asyncio.to_thread(
             schedulers.begin,
@@ -117,9 +122,22 @@ async def filled(cluster: Cluster, transport: Transport, name: str) -> Figures:
                     come, lambda life: _begin(sender, life, fleet.populating.owners, name)
                 )
                 await _until_bound(transport, plan, state, come)
+                if step >= FILLING and name == MOVING:
+                    leaving = state.world.to_move(state.placed, step)
+                    moved += len(leaving)
+                    for life in leaving:
+                        del state.placed[life]
+                    await sender.each(leaving, lambda life: _end(sender, life))
+                    # What runs on is known; of what was evicted somebody else makes another one.
+                    state.known = dict(state.placed)
+                    await asyncio.sleep(EVERY_S)
+                    await sender.each(
+                        leaving, lambda life: _begin(sender, life, fleet.populating.owners, name)
+                    )
+                    await _until_bound(transport, plan, state, leaving)
                 if step >= FILLING:
                     found.append(state.world.figures(state.placed, step))
-                if name == "extender":
+                if name in WITH_EXTENDER:
                     # The next step comes when what was placed in this one is known: steps are minutes.
                     await asyncio.sleep(EVERY_S)
             beating.cancel()
@@ -130,6 +148,7 @@ async def filled(cluster: Cluster, transport: Transport, name: str) -> Figures:
     return {
         **{key: round(fmean(one[key] for one in found), 3) for key in found[0]},
         "pods_scheduled": int(count),
+        "pods_moved": moved,
         "ms_of_a_scheduling_attempt": round(1000 * total / max(count, 1), 2),
     }
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import exp, pi, sin
 
+from nemutator_controller.packing.model import NodeContents, PackNode, PackPod
+from nemutator_controller.packing.plans import candidates, plan_of
 from nemutator_controller.placement.nodes_snapshot import NodeFacts, NodesSnapshot, nodes_snapshot
 
 from tests.hollow import nodes
@@ -127,6 +129,34 @@ class World:
             taken_at=now,
         )
 
+    def to_move(self, placed: Placed, step: int) -> list[Life]:
+        """The pods of the emptiest node that can be emptied, by the plan of packing; none where there is no such node."""
+        by_node: dict[str, list[Life]] = defaultdict(list)
+        for life, name in placed.items():
+            by_node[name].append(life)
+        used = self.used(placed, step)
+        there = []
+        for name, (cores, size) in self.capacity.items():
+            asked = [requests(life) for life in by_node[name]]
+            there.append(
+                PackNode(
+                    name=name,
+                    cpu_millis=round(1000 * cores),
+                    memory_bytes=round(size),
+                    requested_cpu=round(1000 * sum(one for one, _ in asked)),
+                    requested_memory=round(sum(one for _, one in asked)),
+                    pods=len(asked),
+                    used_share=used[name][0] / cores,
+                )
+            )
+        for node in candidates(one for one in there if one.pods):
+            lives = {life.name: life for life in by_node[node.name]}
+            contents = NodeContents(pods=tuple(map(_pack_pod, lives.values())))
+            others = [one for one in there if one.name != node.name]
+            if moves := plan_of(node, contents, others).moves:
+                return [lives[move.pod.name] for move in moves]
+        return []
+
     def figures(self, placed: Placed, step: int) -> dict[str, float]:
         """Of one step."""
         used = self.used(placed, step)
@@ -149,6 +179,17 @@ class World:
             "largest_part_of_a_workload_on_one_node": sum(together) / len(together),
             "traffic_across_nodes": sum(across) / len(across),
         }
+
+
+def _pack_pod(life: Life) -> PackPod:
+    cores, size = requests(life)
+    return PackPod(
+        namespace=life.workload.namespace,
+        name=life.name,
+        uid=life.name,
+        cpu_millis=round(1000 * cores),
+        memory_bytes=round(size),
+    )
 
 
 def requests(life: Life) -> tuple[float, float]:

@@ -19,6 +19,20 @@ VERB = "affinity"
 
 MOST = 8
 
+HOSTNAME = "kubernetes.io/hostname"
+
+OF_ONE_POD = frozenset(
+    {
+        "pod-template-hash",
+        "controller-revision-hash",
+        "pod-template-generation",
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+    }
+)
+"""Labels in which pods of one workload differ, or those of its last version from those of its next."""
+
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -73,6 +87,8 @@ class AffinityRules(
     node_affinity: NodeRules | None = None
     pod_affinity: PodRules | None = None
     pod_anti_affinity: PodRules | None = None
+    familiars: Weight | None = None
+    """How much the pod prefers nodes on which no other pod of its workload is."""
 
 
 def apply(draft: Draft, rules: AffinityRules, *, policy: str) -> None:
@@ -83,11 +99,13 @@ def apply(draft: Draft, rules: AffinityRules, *, policy: str) -> None:
         path = whole(field, item)
         if not draft.value(path):
             draft.set(path, item, author)
+    if rules.familiars is not None:
+        _keep_from_familiars(draft, rules.familiars, author)
 
 
 def faults(rules: AffinityRules) -> Iterator[str]:
     nodes = rules.node_affinity
-    if not list(_items(rules)) and not (nodes and nodes.required):
+    if not list(_items(rules)) and not (nodes and nodes.required) and not rules.familiars:
         yield "nodeAffinity: name at least one term here, in podAffinity or in podAntiAffinity"
     if nodes is not None:
         for index, each in enumerate(nodes.required):
@@ -131,6 +149,38 @@ def _items(rules: AffinityRules) -> Iterator[tuple[Path, Json]]:
                 yield affinity / field / _REQUIRED, term.in_a_pod()
             for term in pods.preferred:
                 yield affinity / field / _PREFERRED, term.in_a_pod()
+
+
+def _keep_from_familiars(draft: Draft, weight: int, author: Author) -> None:
+    found = draft.value(field_path("metadata", "labels"))
+    labels = found[0] if found and isinstance(found[0], dict) else {}
+    shared = {key: value for key, value in sorted(labels.items()) if key not in OF_ONE_POD}
+    if not shared:
+        # A selector without labels would mean every pod of the namespace.
+        return
+    terms = field_path(VERB, "podAntiAffinity", _PREFERRED)
+    standing = draft.value(terms)
+    if any(_is_of(term, shared) for term in (standing[0] or () if standing else ())):
+        return
+    item = {
+        "weight": weight,
+        "podAffinityTerm": {"labelSelector": {"matchLabels": shared}, "topologyKey": HOSTNAME},
+    }
+    if len(msgspec.json.encode(item)) <= LONGEST_ITEM:
+        draft.set(whole(terms, item), item, author)
+
+
+def _is_of(preferred: Json, labels: Json) -> bool:
+    """Whether *preferred* keeps pods with these *labels* from each other's nodes already: after other webhooks the pod
+    may come again, with labels that we have added."""
+    term = preferred.get("podAffinityTerm") if isinstance(preferred, dict) else None
+    if not isinstance(term, dict) or term.get("topologyKey") != HOSTNAME:
+        return False
+    selector = term.get("labelSelector")
+    if not isinstance(selector, dict) or selector.get("matchExpressions"):
+        return False
+    wanted = selector.get("matchLabels")
+    return isinstance(wanted, dict) and bool(wanted) and wanted.items() <= labels.items()
 
 
 def _require(draft: Draft, expressions: tuple[Expression, ...], author: Author) -> None:

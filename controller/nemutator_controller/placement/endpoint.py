@@ -1,6 +1,6 @@
 """`POST /api/v1/placement` for people, and `POST /prioritize` for a scheduler."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiohttp import web
 from nemutator_common import names
@@ -14,6 +14,7 @@ from nemutator_controller.placement.pods import (
     extender_question,
     pod_question,
 )
+from nemutator_controller.placement.promises import Promises
 from nemutator_controller.placement.refreshing import KeptNodesSnapshot
 from nemutator_controller.placement.scores import asked_scores, explained
 from nemutator_controller.queries import limit_in
@@ -61,6 +62,7 @@ class SchedulerExtender:
 
     snapshot: KeptNodesSnapshot
     process: Process
+    promises: Promises = field(default_factory=Promises)
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(PRIORITIZE, self._prioritize)]
@@ -76,7 +78,8 @@ class SchedulerExtender:
         if found is None:
             self._count("unknown")
             return answer([{"Host": name, "Score": 0} for name in asked.nodes])
-        scored = asked_scores(found, asked.pod, asked.nodes)
+        scored = asked_scores(self.promises.with_those(found), asked.pod, asked.nodes)
+        self.promises.add(asked.pod, asked.nodes, scored)
         self._count("scored")
         response = answer(priorities(asked.nodes, scored))
         self.process.meter.observe(names.PLACEMENT_SECONDS, self.process.clock.monotonic() - began)

@@ -55,6 +55,7 @@ MEANINGS: Mapping[str, str] = {
     "SecurityDefaults.containers": "Globs on names of containers; init containers, too.",
     "SecurityDefaults.container": "For these, where neither they nor the pod have said anything.",
     "SpreadRules.add": "Where the pod has none of the same topologyKey and whenUnsatisfiable.",
+    "AffinityRules.familiars": "Weight of a preferred anti-affinity to other pods with the pod's own labels, by node.",
     "NodeRules.required": "On labels of nodes, in each term of the pod.",
     "NodeRules.preferred": "Terms with a weight.",
     "PodRules.required": "Terms on labels of pods; all must hold.",

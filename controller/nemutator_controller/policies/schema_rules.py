@@ -117,8 +117,9 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
                 f"(has(self.{near}) && has(self.{near}.{kind}) && self.{near}.{kind}.size() > 0)"
                 for near in ("nodeAffinity", "podAffinity", "podAntiAffinity")
                 for kind in ("required", "preferred")
-            ),
-            "name at least one term in nodeAffinity, podAffinity or podAntiAffinity",
+            )
+            + " || has(self.familiars)",
+            "name at least one term in nodeAffinity, podAffinity or podAntiAffinity, or familiars",
         ),
     ),
     "SecurityDefaults": (

@@ -52,6 +52,60 @@ def test_terms_on_pods_are_added_once() -> None:
     assert draft.manifest is once
 
 
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def kept_apart(labels: Any, **affinity: Any) -> tuple[Draft, Any]:
+    draft = Draft({"metadata": {"labels": labels}, "spec": {"affinity": affinity}}, "Pod")
+    apply(draft, rules({"familiars": 40}), policy="p")
+    return draft, draft.manifest["spec"]["affinity"].get("podAntiAffinity", {}).get(PREFERRED, [])
+
+
+def test_a_pod_is_kept_from_nodes_with_others_of_its_workload() -> None:
+    labels = {"app": "web", "tier": "front", "pod-template-hash": "5d6"}
+    draft, terms = kept_apart(labels)
+    assert terms == [
+        {
+            "weight": 40,
+            "podAffinityTerm": {
+                "labelSelector": {"matchLabels": {"app": "web", "tier": "front"}},
+                "topologyKey": "kubernetes.io/hostname",
+            },
+        }
+    ]
+    once = draft.manifest
+    # After another webhook it comes again, with a label that a policy has added.
+    again = Draft(once | {"metadata": {"labels": labels | {"added": "later"}}}, "Pod")
+    apply(again, rules({"familiars": 40}), policy="p")
+    assert again.edits() == ()
+
+
+def test_whoever_keeps_pods_of_a_kind_apart_already_is_left_alone() -> None:
+    own = {
+        "weight": 1,
+        "podAffinityTerm": {
+            "labelSelector": {"matchLabels": {"app": "web"}},
+            "topologyKey": "kubernetes.io/hostname",
+        },
+    }
+    by_zone = own | {"podAffinityTerm": own["podAffinityTerm"] | {"topologyKey": "zone"}}  # type: ignore[operator]
+    assert kept_apart({"app": "web"}, podAntiAffinity={PREFERRED: [own]})[1] == [own]
+    assert len(kept_apart({"app": "web"}, podAntiAffinity={PREFERRED: [by_zone]})[1]) == 2
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        None,
+        {},
+        {"pod-template-hash": "5d6"},
+        {"app": "x" * 60, **{f"k{n}": "v" * 60 for n in range(40)}},
+    ],
+)
+def test_labels_that_say_nothing_or_too_much_keep_nobody_apart(labels: Any) -> None:
+    assert kept_apart(labels)[1] == []
+
+
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [
