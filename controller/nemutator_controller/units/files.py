@@ -111,9 +111,10 @@ def _read(path: Path) -> Maybe:
 
 
 def _check(folder: Path) -> None:
-    at = folder if os.path.lexists(folder) else folder.parent
-    if at.is_symlink() and at is folder:
+    there = os.path.lexists(folder)
+    if there and (folder.is_symlink() or not folder.is_dir()):
         raise _in_the_way(folder)
+    at = folder if there else folder.parent
     if not at.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(at))
     if not os.access(at, os.W_OK | os.X_OK):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Summary
 
 from tests.fakes.batches import busy_report
@@ -75,6 +76,23 @@ async def test_advice_grows_from_a_reason_to_a_firm_value(tmp_path: Path) -> Non
         assert 0 < firm["confidence"]["cpu"] < 0.02
         assert 200 <= int(firm["requests"]["cpu"].removesuffix("m")) <= 220
         assert await advice(brain, "?namespace=other") == []
+
+
+async def test_how_often_it_used_how_much_is_told_of_one_workload(tmp_path: Path) -> None:
+    path = "/api/v1/advice/histograms"
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, summed(1, 10, begun_at=time.time() - 200))
+        async with brain.local.get(f"{path}?workload=unit/ssh.service") as answer:
+            assert answer.status == 200
+            [found] = (await answer.json())["items"]
+        assert (found["namespace"], found["container"]) == ("system.slice", "-")
+        assert sum(share for _, _, share in found["cpu"]) == pytest.approx(1)
+        assert found["memory_peaks"] == [200_000_000]
+        for query in ("?workload=unit/none.service", "?workload=ssh.service&namespace=other"):
+            async with brain.local.get(f"{path}{query}") as answer:
+                assert (await answer.json())["items"] == []
+        async with brain.local.get(path) as answer:
+            assert answer.status == 400
 
 
 async def test_a_program_that_ended_without_a_value_is_told_to_admission_alone(

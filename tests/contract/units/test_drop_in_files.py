@@ -93,6 +93,13 @@ async def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
+async def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
+    place(tmp_path).parent.write_text("mine")
+    with pytest.raises(UnitRefusedError, match="its folder is none"):
+        await DropInFiles(tmp_path).check(SHOP)
+    assert place(tmp_path).parent.read_text() == "mine"
+
+
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"x" * (LARGEST + 1)])
 async def test_what_is_no_text_or_too_large_is_nobody_elses_to_replace(
     tmp_path: Path, body: bytes
