@@ -11,7 +11,6 @@ from nemutator_common.admission_snapshots import Amounts, RecommendedContainer
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.known_usage import KnownUsage
-from nemutator_controller.sizing.margins import memory_margin
 from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
 
@@ -44,7 +43,7 @@ class Use(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     kills: int = 0
     """For memory, in two weeks."""
     memory_margin: float = 1.0
-    """What the largest peak is multiplied by, after so much time, as this fleet needed it."""
+    """What the largest peak is multiplied by, after so much time, as this fleet needed it; 1 without a value."""
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -140,6 +139,8 @@ they share counts twice."""
 
 
 def _reason(key: ContainerKey, recommended: Recommendation | NotYet, growth: str | None) -> str:
+    if growth is None and key.owner_kind != PROGRAM:
+        return recommended.reason
     parts = [recommended.reason, SUMMED if key.owner_kind == PROGRAM else "", growth or ""]
     return "; ".join(part for part in parts if part)
 
@@ -172,12 +173,7 @@ def _advice(
             cpu_waiting=round(seen.cpu_waiting, 3),
             memory_waiting=round(seen.memory_waiting, 3),
             kills=seen.kills,
-            memory_margin=round(
-                memory_margin(
-                    seen.observed_s, buffer=seen.knobs.memory_buffer, margins=seen.margins
-                ),
-                3,
-            ),
+            memory_margin=round(given.memory_margin, 3) if given else 1.0,
         ),
         requests_now=_amounts(requested),
         requests=wanted,

@@ -4,6 +4,8 @@ Nothing is ever scaled down when time passes; new samples weigh more instead, by
 reference. Only when those weights grow too large the reference moves, and all rows are scaled once.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -55,15 +57,30 @@ class Histograms:
 
     def percentile(self, share: float, rows: Rows) -> Numbers:
         """For each of *rows* the value that *share* of its weight does not exceed; 0 when empty."""
-        weights = self._weights[rows].astype(np.float64)
-        total = weights.sum(axis=1)
+        return self.percentiles((share,), rows)[0]
+
+    def percentiles(self, shares: Sequence[float], rows: Rows) -> list[Numbers]:
+        """The same for each of *shares*: the sums that all of them need are most of the work."""
+        weights = self._weights[rows]
+        sums = weights.cumsum(axis=1, dtype=np.float64)
+        total = sums[:, -1]
         least = np.minimum(EPSILON, FAINT * total)[:, np.newaxis]
         filled = (weights > 0) & (weights >= least)
         lowest = filled.argmax(axis=1)
         highest = self._buckets.count - 1 - filled[:, ::-1].argmax(axis=1)
-        reached = weights.cumsum(axis=1) >= (share * total)[:, np.newaxis]
-        bucket = np.clip(reached.argmax(axis=1), lowest, highest)
-        return np.where(filled.any(axis=1), self._edges[bucket], 0.0)
+        has_any = filled[np.arange(len(rows)), lowest]
+        return [
+            np.where(
+                has_any,
+                self._edges[
+                    np.clip(
+                        (sums >= (share * total)[:, np.newaxis]).argmax(axis=1), lowest, highest
+                    )
+                ],
+                0.0,
+            )
+            for share in shares
+        ]
 
     def weights(self, row: int) -> npt.NDArray[np.float32]:
         """The weights of *row*, which are saved together with `reference_at`."""

@@ -7,6 +7,7 @@ above a request cannot be taken back. The margin is the larger the less is known
 reason and no guess.
 """
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -73,6 +74,8 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """To request, in units of 1 000 000 bytes, as KRR rounds."""
     limits_memory: bool
     """Whether that is the limit, too."""
+    memory_margin: float
+    """What the largest peak is multiplied by at least."""
     reason: str
     """Why it is only provisional, has no limit or is more than was used, and when it was last seen once
     it is gone."""
@@ -101,17 +104,20 @@ def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
         few = f"{seen.points} points of {_span(seen.span_s)}, firm after {_span(needed_s)}"
     observed_s, held, waited = seen.observed_s, _held(seen.throttled), _waited(seen.cpu_waiting)
     limits = observed_s >= LIMIT_AFTER_S
-    young = "" if limits or few else f"no limit of memory before a day: {_span(observed_s)} of data"
+    young = "" if limits or few else _young(int(observed_s))
     # Who is stopped at a limit waits, too: that is told once.
     waits = _waits(waited) if waited > held else ""
     pressed = _pressed(seen.memory_waiting)
     parts = (few, young, _throttled(held), waits, _killed(seen.kills), pressed, away)
     known = _known(observed_s, seen.step_s)
+    buffer = seen.knobs.memory_buffer
+    margin = memory_margin(observed_s, buffer=buffer, margins=seen.margins)
     return Recommendation(
         state="provisional" if few else "firm",
         cpu_millis=_cpu(seen, known, held, waited),
-        memory_mb=_memory(seen, known, observed_s),
+        memory_mb=_memory(seen, known, margin),
         limits_memory=limits,
+        memory_margin=margin,
         reason="; ".join(filter(None, parts)),
     )
 
@@ -129,9 +135,8 @@ def _cpu(seen: KnownUsage, known: float, held: float, waited: float) -> BoundedA
     )
 
 
-def _memory(seen: KnownUsage, known: float, observed_s: float) -> BoundedAmount:
+def _memory(seen: KnownUsage, known: float, margin: float) -> BoundedAmount:
     knobs = seen.knobs
-    margin = memory_margin(observed_s, buffer=knobs.memory_buffer, margins=seen.margins)
     needed = float(seen.memory_needed)
     if seen.memory_waiting >= PRESSED_LEAST:
         needed = max(needed, seen.memory_max * PRESSED_RATIO)
@@ -190,7 +195,12 @@ def _killed(kills: int) -> str:
 
 def _ceil(amount: float) -> int:
     # A binary fraction's last digits must not cost a whole unit: 0.07 * 1000 is 70.00000000000001.
-    return math.ceil(round(amount, 6))
+    return math.ceil(amount - 5e-7)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _young(seconds: int) -> str:
+    return f"no limit of memory before a day: {_span(seconds)} of data"
 
 
 def _span(seconds: float) -> str:

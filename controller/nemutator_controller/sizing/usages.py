@@ -135,7 +135,7 @@ class Usages:
         numbers = np.array([self._rows[key] for key in keys], dtype=np.intp)
         state, knobs, margins = self._state[numbers], self.knobs, self.margins(now)
         share, days = knobs.cpu_percentile / 100, knobs.window_days
-        p50, pooled = (self._cpu.percentile(one, numbers) for one in (0.5, share))
+        p50, pooled = self._cpu.percentiles((0.5, share), numbers)
         since = now - days * 86_400
         p95 = np.maximum(pooled, self._hottest.percentile(share, numbers, since=since))
         memory = self._peaks.percentile(0.95, numbers, now=now, days=days)

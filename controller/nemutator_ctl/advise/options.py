@@ -6,7 +6,8 @@ from pathlib import Path
 from nemutator_controller.prometheus_services import FIND
 
 OURS = "nemutator"
-STRATEGIES = (OURS, "vpa", "krr", "krr-limit", "seed")
+HOURLY = "nemutator-hourly"
+STRATEGIES = (OURS, HOURLY, "vpa", "krr", "krr-limit", "seed")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -50,7 +50,7 @@ async def served() -> AsyncIterator[tuple[str, str]]:
     process = fake_process(clock=ManualClock(NOW))
     api = AdviceApi(usages, FixedRequests({}), NOTHING_GROWS, process, images=SameImage())
     application = web.Application()
-    [people], [admission] = api.routes(), api.uplink_routes()
+    people, admission = api.routes()[0], api.uplink_routes()[0]
     application.add_routes([people.route, admission.route])
     runner = web.AppRunner(application)
     await runner.setup()

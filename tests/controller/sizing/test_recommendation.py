@@ -52,6 +52,7 @@ def test_after_two_weeks_it_is_firm_in_all() -> None:
         cpu_millis=BoundedAmount(value=200, lower=100, upper=215, confidence=known),
         memory_mb=BoundedAmount(value=236, lower=200, upper=253, confidence=known),
         limits_memory=True,
+        memory_margin=1.18,
         reason="",
     )
 

@@ -1,11 +1,12 @@
 import argparse
 
+from nemutator_controller.sizing.sources.side_by_side import HOURLY
 from nemutator_controller.sizing.strategies.known import STRATEGIES as KNOWN
 from nemutator_ctl.advise.options import OURS, STRATEGIES, add_options
 
 
 def test_the_strategies_are_those_that_there_are() -> None:
-    assert set(STRATEGIES) == set(KNOWN)
+    assert set(STRATEGIES) == {*KNOWN, HOURLY}
     assert STRATEGIES[0] == OURS
 
 

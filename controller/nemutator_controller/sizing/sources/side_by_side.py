@@ -22,6 +22,11 @@ MOST_CELLS = 30_000_000
 
 TOO_MUCH = "too many pods for so many days"
 
+HOURLY = "nemutator-hourly"
+"""What `nemutator` means where it is replayed: CPU for the coming hours alone, to be changed in place."""
+HOURLY_TRIED = 168
+"""Hours: with less it was not tried."""
+
 
 class TooMuchRecordedError(Exception):
     """For people."""
@@ -78,8 +83,9 @@ def by_strategy(advice: Iterable[Advice], matrices: PodMatrices, name: str) -> l
 
 def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
     key = ContainerKey(advice.namespace, advice.owner_kind, advice.owner, advice.container)
-    cpu, memory = (_next(matrices.use(key, resource), name, resource) for resource in _RESOURCES)
-    state: Literal["firm", "not_yet"] = "not_yet" if cpu is None and memory is None else "firm"
+    uses = {resource: matrices.use(key, resource) for resource in _RESOURCES}
+    cpu, memory = (_next(uses[resource], name, resource) for resource in _RESOURCES)
+    state, reason = _told(name, uses["cpu"], has_any=cpu is not None or memory is not None)
     requests = Amounts(
         cpu=None if cpu is None else f"{whole_above(cpu * 1_000)}m",
         memory=None if memory is None else str(whole_above(memory)),
@@ -89,7 +95,7 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
         advice,
         strategy=name,
         state=state,
-        reason="" if state == "firm" else f"{name} says nothing with so little data",
+        reason=reason,
         requests=requests,
         limits=limits,
         lower=Amounts(),
@@ -98,13 +104,26 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
     )
 
 
+_State = Literal["firm", "provisional", "not_yet"]
 _RESOURCES: tuple[Resource, Resource] = ("cpu", "memory")
+
+
+def _told(name: str, use: RecordedUse | None, *, has_any: bool) -> tuple[_State, str]:
+    if not has_any:
+        return "not_yet", f"{name} says nothing with so little data"
+    if name != HOURLY:
+        return "firm", ""
+    # Never firm: what is firm can be written into manifests, which stand for weeks.
+    coming = "CPU of the coming hours, to be changed in place"
+    seen = 0 if use is None else np.count_nonzero(~np.isnan(use.busiest()).all(axis=1))
+    untried = "; with less than a week it was not tried" if seen < HOURLY_TRIED else ""
+    return "provisional", f"{coming}{untried}"
 
 
 def _next(use: RecordedUse | None, name: str, resource: Resource) -> float | None:
     if use is None or use.hours < 1:
         return None
-    strategy = STRATEGIES[name][resource]
+    strategy = STRATEGIES["nemutator" if name == HOURLY else name][resource]
     wanted = float(strategy.request(use, strategy.number)[-1])
     return None if math.isnan(wanted) else wanted
 

@@ -59,6 +59,23 @@ def test_each_strategy_says_what_it_would_request_next(name: str, cpu: str, memo
     assert found.limits == Amounts(memory=memory)
 
 
+def test_what_is_right_for_hours_is_shown_and_in_no_manifest() -> None:
+    (found,) = by_strategy([advice()], matrices(), "nemutator-hourly")
+    assert found.requests.cpu is not None
+    assert 190 <= int(found.requests.cpu.removesuffix("m")) <= 240
+    assert (found.state, found.limits) == ("provisional", Amounts())
+    assert found.reason.startswith("CPU of the coming hours, to be changed in place; with less")
+
+
+def test_after_a_week_it_was_tried() -> None:
+    found = PodMatrices(0.0, 300, 8 * COUNT)
+    row = np.full(8 * COUNT, 0.2)
+    of = PodContainer("shop", "web-1", "app")
+    found.take(RecordedSteps(0.0, 300.0, 8 * COUNT, {of: row}, {of: row * 1e9}), Known())
+    (told,) = by_strategy([advice()], found, "nemutator-hourly")
+    assert told.reason == "CPU of the coming hours, to be changed in place"
+
+
 def test_vpa_limits_nothing() -> None:
     (found,) = by_strategy([advice()], matrices(), "vpa")
     assert found.requests.cpu is not None
