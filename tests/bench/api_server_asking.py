@@ -121,7 +121,7 @@ def _waits(cluster: Cluster, namespace: str, *, unlike: bool) -> Figures:
     waits: list[float] = []
     before = _sum(cluster)
     for number in range(PODS):
-        pod = written.replace(reviews.REVISION, f"{number:010}") if unlike else written
+        pod = written.replace(reviews.CONTAINER, f"{number:05}") if unlike else written
         path = f"/api/v1/namespaces/{namespace}/pods"
         status, made = cluster.ask(path, method="POST", given=json.loads(pod))
         assert status == 201, made

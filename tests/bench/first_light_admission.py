@@ -33,11 +33,15 @@ CASES = {
     "policies and injection": reviews.OPTED_IN,
 }
 
+NEXT = "policies and injection, a first pod of its revision"
+"""The same as the last case, where each pod is of another revision of its workload."""
+
 UNLIKE = "policies and injection, a first pod of its workload"
-"""The same as the last case, where no pod is like another one: no plan can be used again."""
+"""The same where no pod is like another one: no plan can be used again."""
 
 VARIED = {case: (namespace, reviews.RANDOM) for case, namespace in CASES.items()} | {
-    UNLIKE: (reviews.OPTED_IN, reviews.REVISION)
+    NEXT: (reviews.OPTED_IN, reviews.REVISION),
+    UNLIKE: (reviews.OPTED_IN, reviews.CONTAINER),
 }
 """By case, where the pods are, and what differs between them."""
 

@@ -22,8 +22,8 @@ LABELS = {"cost-centre": "4711", "team": "payments"}
 REQUESTS = {"cpu": "120m", "memory": "200Mi"}
 """What each container is given in `SIZED`, by our policy and by VPA's recommendation."""
 
-RANDOM, REVISION = "x7k2p", "7d9c5b8f6d"
-"""What differs between pods of one workload, and between those of two revisions of it."""
+RANDOM, REVISION, CONTAINER = "x7k2p", "7d9c5b8f6d", "proxy"
+"""What differs between pods of one workload, between those of two revisions of it, and between workloads."""
 
 POLICIES: Mapping[str, Any] = {
     "labels": {
@@ -90,7 +90,7 @@ def pod(namespace: str) -> Any:
         "spec": {
             "containers": [
                 _container("app", "registry.example/shop/checkout:4.17.2", 8080, _ENVIRONMENT),
-                _container("proxy", "registry.example/mesh/proxy:1.21.0", 15001, _FEW),
+                _container(CONTAINER, f"registry.example/mesh/{CONTAINER}:1.21.0", 15001, _FEW),
             ],
             "volumes": [
                 {"name": "config", "configMap": {"name": "checkout", "defaultMode": 420}},

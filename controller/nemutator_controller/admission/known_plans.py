@@ -1,7 +1,8 @@
 """Plans that were made and proven for pods before: a workload makes many that are alike.
 
 A plan depends on nothing but the object, its situation and what is known of the cluster. So it is made
-once for pods whose objects say the same; each gets a stamp with an id of its own. When anything
+once for pods whose objects say the same, but for what no policy that may be for them reads: those of a workload's next
+revision are like those of the last one. Each gets a stamp with an id of its own. When anything
 that is known of the cluster has changed, all plans are forgotten.
 """
 
@@ -20,6 +21,7 @@ from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.stamps import Stamp, in_full
 from nemutator_controller.policies.plans import MutationPlan, Situation
+from nemutator_controller.policies.readings import EVERYTHING, UnreadFields, needs_all
 from nemutator_controller.policies.snapshot import Policies
 
 MOST = 512
@@ -81,6 +83,8 @@ class KnownPlans:
         self._most = most
         self._known_then: tuple[object, ...] = ()
         self._plans: dict[PlanKey, KnownPlan] = {}
+        self._begins: dict[PlanKey, str] = {}
+        """Of generated names, that of the last pod of each plan."""
 
     def __len__(self) -> int:
         return len(self._plans)
@@ -96,19 +100,33 @@ class KnownPlans:
         )
         if not are_same(known_now, self._known_then):
             self._plans.clear()
+            self._begins.clear()
             self._known_then = known_now
-        content = _content(pod)
+        subject = situation.subject
+        unread = EVERYTHING
+        if situation.tokens is None:  # A placeholder may stand anywhere.
+            unread = policies.for_pods_of(subject.namespace).unread
+        content = _content(pod, unread, owned=bool(subject.owner_name))
         if content is None:
             return None
+        owner = subject.namespace, subject.owner_kind, subject.owner_name
         return (
             blake2b(content, digest_size=16).digest(),
-            situation.subject,
+            owner if unread.pod_names and subject.owner_name else subject,
             situation.user,
             circumstances_of(situation.namespace_labels, situation.reversed, situation.bounds()),
         )
 
     def find(self, key: PlanKey | None) -> KnownPlan | None:
         return self._plans.get(key) if key is not None else None
+
+    def repeats(self, key: PlanKey | None, begin: str) -> bool:
+        """Whether the pod before this one of the same plan had the same *begin* of its generated name: those of one
+        revision are alike in all they say."""
+        if key is None or key not in self._plans:
+            return False
+        before, self._begins[key] = self._begins.get(key), begin
+        return bool(begin) and before == begin
 
     def keep(
         self, key: PlanKey | None, planned: MutationPlan, stamp: Stamp, operations: list[Operation]
@@ -134,7 +152,9 @@ class KnownPlans:
         if stamp_at is None or len(patch) > LARGEST_PATCH or TOKEN_VOLUME.encode() in patch:
             return None
         while len(self._plans) >= self._most:
-            del self._plans[next(iter(self._plans))]
+            oldest = next(iter(self._plans))
+            del self._plans[oldest]
+            self._begins.pop(oldest, None)
         # All else of it is empty, and what has made the edits is not needed any more.
         kept = MutationPlan(edits=planned.edits)
         known = self._plans[key] = KnownPlan(kept, tuple(operations), stamp_at)
@@ -157,16 +177,21 @@ class Lookups:
         return self._cluster.digests.digest(image)
 
 
-def _content(pod: Any) -> bytes | None:
-    """What *pod* says; of two whose plans differ in nothing it is the same."""
+def _content(pod: Any, unread: UnreadFields, *, owned: bool) -> bytes | None:
+    """What *pod* says, but for what is *unread*; two for which it is the same have the same plan. *owned*: by a
+    workload, which is part of the key."""
     metadata, spec = pod.get("metadata"), pod.get("spec")
     if not isinstance(metadata, dict) or not isinstance(spec, dict):
         return None
-    # These are times, and nobody here reads them.
-    read = {name: value for name, value in metadata.items() if name != "managedFields"}
+    if needs_all(metadata.get("annotations")):
+        unread = EVERYTHING
+    read = unread.metadata_of(metadata, owned=owned)
     around = {name: value for name, value in pod.items() if name not in ("metadata", "spec")}
     try:
-        outside, inside = msgspec.json.encode((read, around)), msgspec.json.encode(spec)
+        outside, inside = (
+            msgspec.json.encode((read, around)),
+            msgspec.json.encode(unread.spec_of(spec)),
+        )
     except RecursionError:
         return None
     volume = _token_volume(spec)

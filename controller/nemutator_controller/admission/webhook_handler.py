@@ -94,7 +94,7 @@ class _Saved:
     origin: Origin
     change: PodChange
     known: KnownPlan | None
-    """By which further pods get the same."""
+    """By which further pods of the same revision get the same; None: this is the first one."""
     circumstances: Circumstances
     record: Decision | None
     """None: it is a dry run."""
@@ -184,7 +184,7 @@ class WebhookHandler:
                 self.decisions.keep(
                     saved.record, change.planned.previewed, edited=bool(change.planned.edits)
                 )
-                text = text_of(body) if change.is_again else None
+                text = text_of(body) if saved.known is not None else None
                 if text is not None and saved.known is not None:
                     self.again.learn(
                         text, saved.pod, saved.known, saved.circumstances, saved.origin,
@@ -237,9 +237,10 @@ class WebhookHandler:
         lost = self.stamps.take(origin, pod, now)
         circumstances = circumstances_of(labels, situation.reversed, situation.bounds())
         key = None if lost is not None else self.plans.key_of(pod, situation, policies)
-        known = self.plans.find(key)
+        known, repeats = self.plans.find(key), False
         if known is not None:
             change = change_again(known, self.fresh(), strict=self.rules.strict)
+            repeats = self.plans.repeats(key, subject.generate_name)
         else:
             planned = self._plan(
                 pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
@@ -257,10 +258,11 @@ class WebhookHandler:
             if at_once and change.durable:
                 raise _LaterError
             if change.stamp is not None and not lookups.any:
-                known = self.plans.keep(key, planned, change.stamp, change.operations)
+                self.plans.keep(key, planned, change.stamp, change.operations)
+                self.plans.repeats(key, subject.generate_name)
         now_s = self.process.clock.now()
         record = None if request.dry_run else record_of(request, subject, change, at=now_s)
-        saved = _Saved(pod, origin, change, known, circumstances, record)
+        saved = _Saved(pod, origin, change, known if repeats else None, circumstances, record)
         result: Result = "patched" if change.operations else "preview"
         response = AdmissionResponse(
             operations=change.operations,

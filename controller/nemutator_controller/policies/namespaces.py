@@ -6,6 +6,7 @@ from typing import Self
 from nemutator_controller.kube.label_selectors import Operator
 from nemutator_controller.policies.matches import names_namespace
 from nemutator_controller.policies.model import Policy
+from nemutator_controller.policies.readings import UnreadFields, unread_by
 
 MOST_KEPT = 10_000
 """Namespaces. A cluster has fewer; whoever reaches the port can make up more."""
@@ -16,6 +17,8 @@ _Label = tuple[str, str]
 class PoliciesByLabel(tuple[Policy, ...]):
     """Policies in their order, of which those for a pod are found by its labels."""
 
+    unread: UnreadFields
+    """What none of them reads of a pod."""
     _for_any: tuple[int, ...]
     _by_label: Mapping[_Label, Sequence[int]]
 
@@ -29,6 +32,7 @@ class PoliciesByLabel(tuple[Policy, ...]):
                 by_label.setdefault(label, []).append(index)
             for_any += [index] if needed is None else []
         made._for_any, made._by_label = tuple(for_any), by_label
+        made.unread = unread_by(made)
         return made
 
     def among(self, labels: Mapping[str, str]) -> Sequence[Policy]:

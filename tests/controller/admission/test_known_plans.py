@@ -40,6 +40,15 @@ KATA = {
     "mode": "Apply",
     "mutations": [{"runtimeClassName": {"set": "kata"}}],
 }
+VARIABLE = {
+    "mode": "Apply",
+    "mutations": [{"env": {"set": [{"name": "A", "value": "1"}]}}],
+}
+HASHED = {
+    "match": {"podSelector": {"matchLabels": {"pod-template-hash": "7d9c"}}},
+    "mode": "Apply",
+    "mutations": [{"labels": {"set": {"team": "hashed"}}}],
+}
 POLICIES: dict[str, Any] = {"team": TEAM, "half": HALF, "kata": KATA}
 SITUATION = Situation(subject=pod_subject("default", "web"))
 
@@ -64,6 +73,19 @@ def pod(random: str = "x7k2p", **changed: Any) -> Any:
     }  # fmt: skip
 
 
+def revised(manifest: Any, revision: str, command: Any = None) -> Any:
+    """Of that revision of a Deployment, each with an image and a variable of its own; empty: of none."""
+    if revision:
+        metadata, [container] = manifest["metadata"], manifest["spec"]["containers"]
+        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"web-{revision}"}
+        metadata["ownerReferences"] = [owner | {"uid": f"u-{revision}", "controller": True}]
+        metadata["generateName"] = f"web-{revision}-"
+        metadata["labels"] |= {"pod-template-hash": revision}
+        container |= {"image": f"a:{revision}", "env": [{"name": "R", "value": revision}]}
+        container |= {"command": command} if command else {}
+    return manifest
+
+
 def known(admission: Admission) -> int:
     return len(admission.answerer.plans)
 
@@ -85,6 +107,19 @@ async def test_pods_of_a_workload_share_a_plan_and_have_stamps_of_their_own() ->
         del made["metadata"]["annotations"]
         assert made == expected
     assert len({answer.decision for answer in answers}) == len(asked)
+
+
+async def test_pods_of_another_revision_share_it_where_no_policy_reads_what_is_new() -> None:
+    cases: Any = ((HALF | {"match": {}}, 1), (HASHED, 1), (VARIABLE, 2))
+    for spec, plans in cases:
+        admission = Admission(one=spec)
+        for revision in ("7d9c", "7d9c", "5b8f"):
+            await admission.ask(revised(pod(), revision), name="")
+        assert known(admission) == plans
+        subjects = [each["subject"] for each in admission.records.kept]
+        assert {each["owner_name"] for each in subjects} == {"web"}
+        begins = ["web-7d9c-", "web-7d9c-", "web-5b8f-"][: 2 if spec is HASHED else 3]
+        assert [each["generate_name"] for each in subjects] == begins
 
 
 @pytest.mark.parametrize(
@@ -236,15 +271,31 @@ QUESTIONS = st.fixed_dictionaries(
         "random": st.sampled_from(["x7k2p", "bcdfg", "long-one"]),
         "labels": st.dictionaries(st.sampled_from(["app", "team", "tier"]), st.sampled_from("ab")),
         "annotations": st.sampled_from(
-            [{}, {"nemutator.io/skip-mutation": "labels"}, {"nemutator.io/skip": "true"}]
+            [
+                {},
+                {"nemutator.io/skip-mutation": "labels"},
+                {"nemutator.io/skip": "true"},
+                {"nemutator.io/env.A": "secret/a/b#c"},
+            ]
         ),
+        "revision": st.sampled_from(["", "7d9c", "5b8f"]),
+        "command": st.sampled_from([[], ["a"]]),
         "user": st.sampled_from(["jim", "joe"]),
         "namespace": st.sampled_from(["default", "shop", "new"]),
         "opted_in": st.booleans(),
         "dry_run": st.booleans(),
         "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
         "policies": st.sampled_from(
-            [snapshot_of(POLICIES), snapshot_of({"half": HALF}), snapshot_of({"team": TEAM})]
+            [
+                snapshot_of(each)
+                for each in (
+                    POLICIES,
+                    {"half": HALF},
+                    {"team": TEAM},
+                    {"env": VARIABLE},
+                    {"hash": HASHED},
+                )
+            ]
         ),
     }
 )
@@ -266,10 +317,14 @@ async def test_an_answer_is_the_one_of_somebody_who_remembers_nothing(
             await admission.clock.advance(2 * KEPT_S)
             admission.world.policies = question["policies"]
             admission.world.taken_back = question["taken_back"]
-            manifest = pod(
-                question["random"],
-                labels=question["labels"],
-                annotations=question["annotations"],
+            manifest = revised(
+                pod(
+                    question["random"],
+                    labels=question["labels"],
+                    annotations=question["annotations"],
+                ),
+                question["revision"],
+                question["command"],
             )
             answers.append(
                 await admission.ask(
