@@ -29,7 +29,9 @@ from nemutator_controller.node_marks.marks import (
 from nemutator_controller.packing.emptying import EVERY_S, NodeEmptying
 from nemutator_controller.packing.endpoint import PackingApi
 from nemutator_controller.packing.model import (
+    NO_CEILING,
     NodeContents,
+    OversellCeiling,
     PackingUnknownError,
     PackNode,
     PackPod,
@@ -90,6 +92,15 @@ class SeasonThatPacks:
             return ""
         return self.seasons.behaviour().packs_by if self.seasons.switching.is_settled else None
 
+    def ceiling(self) -> OversellCeiling:
+        if self.seasons.context.shared or (said := self.seasons.behaviour().oversell) is None:
+            return NO_CEILING
+        return OversellCeiling(cpu=_part(said.cpu_percent), memory=_part(said.memory_percent))
+
+
+def _part(percent: int | None) -> float | None:
+    return None if percent is None else percent / 100
+
 
 @dataclass(frozen=True, slots=True)
 class EmptyingMarks:
@@ -138,7 +149,11 @@ class NodesToPack:
             figures = await self.counted.now()
         except NotListedYetError:
             return None
-        return [pack_node(one) for one in figures.nodes.values() if one.node is not None]
+        return [
+            pack_node(one, self.requests.limits_of(figures, one.name))
+            for one in figures.nodes.values()
+            if one.node is not None
+        ]
 
     async def contents_of(self, node: str) -> NodeContents:
         of_node = Selection(fields=f"spec.nodeName={node}")
@@ -151,34 +166,50 @@ class NodesToPack:
             figures = await self.counted.now()
         except (KubeError, msgspec.MsgspecError, NotListedYetError) as error:
             raise PackingUnknownError(str(error)[:200]) from error
-        requests = self.requests.of(figures, node)
+        requests, limits = (
+            self.requests.of(figures, node),
+            self.requests.limits_of(figures, node),
+        )
         budgets = figures.objects.disruption_budgets.values()
         if "poddisruptionbudgets" in figures.objects.unlisted:
             raise PackingUnknownError("PodDisruptionBudgets are not listed yet")
-        pods = pods_in(body, requests, budgets, own_namespace=self.namespace)
+        pods = pods_in(body, requests, budgets, own_namespace=self.namespace, limits=limits)
         keeps = any(one.metadata.annotations.get(KEEPS) == "true" for one in found.items)
         return NodeContents(pods=pods, kept=f"{KEEPS}: true" if keeps else "")
 
 
 @dataclass(slots=True)
 class RequestsByNode:
-    """What pods request, by node and uid. Figures are made every few seconds, and their pods are gone through once."""
+    """What pods request and what they may use, by node and uid. Figures are made every few seconds, and their pods are gone through once."""
 
     _of: ClusterFigures | None = None
     _found: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
+    _limits: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
 
     def of(self, figures: ClusterFigures, node: str) -> Mapping[str, tuple[int, int]]:
-        if figures is not self._of:
-            self._of, self._found = figures, {}
-            for workload in figures.workloads.values():
-                for each in workload.pods:
-                    wanted = each.demand.requests
-                    of_node = self._found.setdefault(each.pod.spec.node_name, {})
-                    of_node[each.pod.metadata.uid] = wanted.cpu_millis, wanted.memory_bytes
+        self._read(figures)
         return self._found.get(node, {})
 
+    def limits_of(self, figures: ClusterFigures, node: str) -> Mapping[str, tuple[int, int]]:
+        self._read(figures)
+        return self._limits.get(node, {})
 
-def pack_node(one: NodeFigures) -> PackNode:
+    def _read(self, figures: ClusterFigures) -> None:
+        if figures is not self._of:
+            self._of, self._found, self._limits = figures, {}, {}
+            for workload in figures.workloads.values():
+                for each in workload.pods:
+                    node, uid = each.pod.spec.node_name, each.pod.metadata.uid
+                    wanted, limits = each.demand.requests, each.demand.limits
+                    requested = wanted.cpu_millis, wanted.memory_bytes
+                    self._found.setdefault(node, {})[uid] = requested
+                    self._limits.setdefault(node, {})[uid] = (
+                        max(limits.cpu_millis, requested[0]),
+                        max(limits.memory_bytes, requested[1]),
+                    )
+
+
+def pack_node(one: NodeFigures, limits: Mapping[str, tuple[int, int]]) -> PackNode:
     node, tally = one.node, one.tally
     taints = () if node is None else node.spec.taints
     labels: Mapping[str, str] = {} if node is None else node.metadata.labels
@@ -204,6 +235,8 @@ def pack_node(one: NodeFigures) -> PackNode:
         most_pods=110 if one.most_pods is None else one.most_pods,
         requested_cpu=tally.requests.cpu_millis,
         requested_memory=tally.requests.memory_bytes,
+        limited_cpu=sum(cpu for cpu, _ in limits.values()),
+        limited_memory=sum(memory for _, memory in limits.values()),
         pods=tally.pods,
         used_share=used,
         takes_none=takes_none,

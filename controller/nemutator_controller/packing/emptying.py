@@ -113,7 +113,8 @@ class NodeEmptying:
         except PackingUnknownError as error:
             return NodePlan(node=node.name, share=node.share, why_not=str(error), is_unknown=True)
         others = [each for each in nodes if each.name != node.name]
-        return plan_of(node, contents, others, chosen=self.chosen)
+        ceiling = self.season.ceiling()
+        return plan_of(node, contents, others, chosen=self.chosen, ceiling=ceiling)
 
     async def _go_on(self, node: PackNode, nodes: Sequence[PackNode]) -> None:
         one = self.chosen[node.name]

@@ -19,6 +19,9 @@ class PackNode:
     most_pods: int = 110
     requested_cpu: int = 0
     requested_memory: int = 0
+    limited_cpu: int = 0
+    """What its pods may use together: by their limits, or by what they request where they have none."""
+    limited_memory: int = 0
     pods: int = 0
     used_share: float | None = None
     """Of its CPU, in real use; None: not known."""
@@ -44,6 +47,9 @@ class PackPod:
     uid: str
     cpu_millis: int = 0
     memory_bytes: int = 0
+    limit_cpu: int = 0
+    """That it may use; what it requests, where there is no limit."""
+    limit_memory: int = 0
     node_selector: Mapping[str, str] = field(default_factory=dict)
     stays: str = ""
     """Why it may not be moved; empty: it may."""
@@ -56,6 +62,17 @@ class PackPod:
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OversellCeiling:
+    """How much pods of a node may use together, in what it has for them; None: as much as they like."""
+
+    cpu: float | None = None
+    memory: float | None = None
+
+
+NO_CEILING = OversellCeiling()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

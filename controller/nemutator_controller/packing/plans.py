@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nemutator_controller.packing.model import (
+    NO_CEILING,
     NodeContents,
     NodePlan,
+    OversellCeiling,
     PackNode,
     PackPod,
     PlannedMove,
@@ -22,6 +24,7 @@ FULLEST_SHARE = 0.9
 BUSIEST_SHARE = 0.6
 """Of the CPU of a node to which pods are sent, in real use, as placement packs."""
 
+UNDER = " under the oversell ceiling of the season"
 TOO_FULL = "{:.0f} % of it is requested, and it is emptied up to {:.0f} %"
 
 
@@ -44,8 +47,11 @@ def kept_node(node: PackNode) -> NodePlan:
 @dataclass(slots=True)
 class _Room:
     node: PackNode
+    ceiling: OversellCeiling
     cpu: int
     memory: int
+    limited_cpu: int
+    limited_memory: int
     pods: int
 
     def fits(self, pod: PackPod) -> bool:
@@ -54,13 +60,23 @@ class _Room:
             self.cpu + pod.cpu_millis <= node.cpu_millis * FULLEST_SHARE
             and self.memory + pod.memory_bytes <= node.memory_bytes * FULLEST_SHARE
             and self.pods < node.most_pods
+            and _within(self.limited_cpu + pod.limit_cpu, node.cpu_millis, self.ceiling.cpu)
+            and _within(
+                self.limited_memory + pod.limit_memory, node.memory_bytes, self.ceiling.memory
+            )
             and selected(pod.node_selector, node.labels)
         )
 
     def take(self, pod: PackPod) -> None:
         self.cpu += pod.cpu_millis
         self.memory += pod.memory_bytes
+        self.limited_cpu += pod.limit_cpu
+        self.limited_memory += pod.limit_memory
         self.pods += 1
+
+
+def _within(limits: int, there: int, ceiling: float | None) -> bool:
+    return ceiling is None or limits <= ceiling * there
 
 
 def plan_of(
@@ -69,6 +85,7 @@ def plan_of(
     others: Sequence[PackNode],
     *,
     chosen: Iterable[str] = (),
+    ceiling: OversellCeiling = NO_CEILING,
 ) -> NodePlan:
     """*chosen*: nodes that are emptied, and take nothing. Of one of them a budget may be used up by our own evictions:
     that its pods have to wait is no reason to begin with another node."""
@@ -82,7 +99,15 @@ def plan_of(
         if why := pod.stays or ("" if begun else pod.waits):
             return NodePlan(node=node.name, share=node.share, why_not=f"{pod}: {why}")
     rooms = [
-        _Room(each, each.requested_cpu, each.requested_memory, each.pods)
+        _Room(
+            each,
+            ceiling,
+            each.requested_cpu,
+            each.requested_memory,
+            each.limited_cpu,
+            each.limited_memory,
+            each.pods,
+        )
         for each in others
         if each.name not in taken
         and not each.takes_none
@@ -100,9 +125,9 @@ def plan_of(
             continue
         room = next((room for room in rooms if room.fits(pod)), None)
         if room is None:
-            return NodePlan(
-                node=node.name, share=node.share, why_not=f"{pod}: no other node has room for it"
-            )
+            under = "" if ceiling == NO_CEILING else UNDER
+            why = f"{pod}: no other node has room for it{under}"
+            return NodePlan(node=node.name, share=node.share, why_not=why)
         room.take(pod)
         moves.append(PlannedMove(pod, room.node.name))
     return NodePlan(node=made.node, share=made.share, moves=tuple(moves))

@@ -21,6 +21,8 @@ COMPONENT = "app.kubernetes.io/component"
 LARGEST_BYTES = 32 << 20
 """Of the pods of one node: some hundred with large manifests."""
 
+NOTHING_LIMITED: Mapping[str, tuple[int, int]] = {}
+
 NO_NEW_POD_OF = frozenset({"Job", "CronJob"})
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -97,8 +99,9 @@ def pods_in(
     budgets: Iterable[DisruptionBudget],
     *,
     own_namespace: str,
+    limits: Mapping[str, tuple[int, int]] = NOTHING_LIMITED,
 ) -> tuple[PackPod, ...]:
-    """The pods of a PodList that go on. *requests*: millicores and bytes by uid. Raises `PackingUnknownError`."""
+    """The pods of a PodList that go on. *requests*, *limits*: millicores and bytes by uid. Raises `PackingUnknownError`."""
     if len(body) > LARGEST_BYTES:
         raise PackingUnknownError(f"its pods are longer than {LARGEST_BYTES} bytes")
     try:
@@ -113,6 +116,7 @@ def pods_in(
         meta = pod.metadata
         known = requests.get(meta.uid)
         cpu, memory = known or (0, 0)
+        limit_cpu, limit_memory = limits.get(meta.uid, (cpu, memory))
         gives_way = meta.namespace == own_namespace and meta.labels.get(COMPONENT) == "buffer"
         made.append(
             PackPod(
@@ -121,6 +125,8 @@ def pods_in(
                 uid=meta.uid,
                 cpu_millis=cpu,
                 memory_bytes=memory,
+                limit_cpu=limit_cpu,
+                limit_memory=limit_memory,
                 node_selector=pod.spec.node_selector,
                 stays="" if gives_way else _why_it_stays(pod, own_namespace),
                 waits=""

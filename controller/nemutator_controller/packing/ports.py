@@ -3,12 +3,16 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from nemutator_controller.packing.model import NodeContents, PackNode, PackPod
+from nemutator_controller.packing.model import NodeContents, OversellCeiling, PackNode, PackPod
 
 
 class PackingSeason(Protocol):
     def packs_by(self) -> str | None:
         """The SeasonPolicy in force that wants pods packed; empty: none does; None: it cannot be told."""
+        ...
+
+    def ceiling(self) -> OversellCeiling:
+        """Up to which nodes may be packed, as the SeasonPolicies in force say."""
         ...
 
 

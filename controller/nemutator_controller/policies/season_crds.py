@@ -22,6 +22,9 @@ _MEANINGS = {
     "SeasonSpec.reserve": "Open: meanwhile any pod may run on the nodes that the setting brain.reserve_nodes selects; otherwise they bear a taint. Closed is the default.",
     "SeasonSpec.placement": "Pack or Spread: how nodes are scored meanwhile. With Pack nodes are emptied, too, where the setting brain.packing_nodes allows some.",
     "SeasonSpec.aggressors": "Pods from which others suffer, as their grade says now: who of them would be evicted, or is.",
+    "SeasonSpec.oversell": "The ceiling up to which nodes are packed, by the limits of pods. Of several policies in force the lowest counts.",
+    "SeasonOversell.cpuPercent": "Of the CPU that a node has for pods: what they may use of it together, by their limits.",
+    "SeasonOversell.memoryPercent": "The same of memory.",
     "SeasonAggressors.grade": "From this grade on, of 1 to 4.",
     "SeasonAggressors.mode": "Preview says who would be evicted, and Apply evicts one after another within the budgets. Preview is the default.",
     "SeasonBuffer.pods": "So many, whatever the forecast says.",
@@ -40,6 +43,12 @@ WORDS = SchemaWords(
     rules={
         "SeasonSpec": (
             ("has(self.when.season) && self.when.season.size() > 0", "name at least one season"),
+        ),
+        "SeasonOversell": (
+            (
+                "has(self.cpuPercent) || has(self.memoryPercent)",
+                "name cpuPercent, memoryPercent or both",
+            ),
         ),
         "SeasonBuffer": (
             ("has(self.pods) != has(self.forecastPercent)", "name one of pods and forecastPercent"),

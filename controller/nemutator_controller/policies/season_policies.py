@@ -4,7 +4,7 @@ The typed model is the one source: the CustomResourceDefinition is made from it 
 checked here again, because the API server may have stored one before it had this schema.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -49,6 +49,13 @@ class SeasonAggressors(_Strict, frozen=True):
     """Apply: they are evicted, within the budgets of evictions."""
 
 
+class SeasonOversell(_Strict, frozen=True):
+    """How much the pods of a node may use together by their limits, in what it has for them; one at least."""
+
+    cpu_percent: Annotated[int, msgspec.Meta(ge=100, le=10_000)] | None = None
+    memory_percent: Annotated[int, msgspec.Meta(ge=100, le=10_000)] | None = None
+
+
 class SeasonSpec(_Strict, frozen=True):
     when: When
     advice: SeasonAdvice = SeasonAdvice()
@@ -61,6 +68,8 @@ class SeasonSpec(_Strict, frozen=True):
     placement: Literal["Pack", "Spread"] | None = None
     """How nodes are scored, whatever the season; Pack: and nodes are emptied."""
     aggressors: SeasonAggressors | None = None
+    oversell: SeasonOversell | None = None
+    """The ceiling up to which nodes are packed."""
 
 
 class SoundBrain(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +97,7 @@ class Behaviour(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the brain that packs."""
     aggressors: SeasonAggressors | None = None
     aggressors_by: str = ""
+    oversell: SeasonOversell | None = None
 
 
 def season_policy_of(name: str, spec: Any) -> SoundBrain:
@@ -125,6 +135,18 @@ def behaviour_of(brains: Iterable[SoundBrain], in_force: frozenset[str]) -> Beha
         buffer_by="" if buffering is None else buffering.name,
         aggressors=None if separating is None else separating.spec.aggressors,
         aggressors_by="" if separating is None else separating.name,
+        oversell=_lowest([one.spec.oversell for one in chosen if one.spec.oversell is not None]),
+    )
+
+
+def _lowest(ceilings: Sequence[SeasonOversell]) -> SeasonOversell | None:
+    """A ceiling holds something back: of several the lowest counts."""
+    if not ceilings:
+        return None
+    cpu = [one.cpu_percent for one in ceilings if one.cpu_percent is not None]
+    memory = [one.memory_percent for one in ceilings if one.memory_percent is not None]
+    return SeasonOversell(
+        cpu_percent=min(cpu, default=None), memory_percent=min(memory, default=None)
     )
 
 
@@ -134,6 +156,9 @@ def _faults(spec: SeasonSpec) -> Iterator[str]:
         yield "spec.when.season: name at least one: a brain is that of a season"
     if spec.when.windows:
         yield "spec.when.windows: a brain follows its season alone"
+    oversell = spec.oversell
+    if oversell is not None and oversell.cpu_percent is None and oversell.memory_percent is None:
+        yield "spec.oversell: name cpuPercent, memoryPercent or both"
     buffer = spec.buffer
     if buffer is not None and (buffer.pods is None) == (buffer.forecast_percent is None):
         yield "spec.buffer: name one of pods and forecastPercent"

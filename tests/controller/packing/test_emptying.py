@@ -13,7 +13,9 @@ from nemutator_controller.packing.emptying import (
     NodeEmptying,
 )
 from nemutator_controller.packing.model import (
+    NO_CEILING,
     NodeContents,
+    OversellCeiling,
     PackingUnknownError,
     PackNode,
     PackPod,
@@ -28,9 +30,13 @@ from tests.fakes.process import fake_process
 @dataclass
 class Season:
     policy: str | None = "night"
+    most: OversellCeiling = NO_CEILING
 
     def packs_by(self) -> str | None:
         return self.policy
+
+    def ceiling(self) -> OversellCeiling:
+        return self.most
 
 
 @dataclass
@@ -216,6 +222,17 @@ async def test_a_node_that_is_emptied_is_not_given_back_while_nobody_can_tell_wh
     await given.round()
     given.nodes.silent.add("low")
     await given.round(2)
+    assert given.state("low") == "emptying"
+
+
+async def test_no_node_is_emptied_where_others_would_be_oversold() -> None:
+    given = Packed(cluster(low=[pod("web", 400, limit_cpu=4_000)]))
+    given.season.most = OversellCeiling(cpu=0.9)
+    await given.round()
+    assert given.emptying.chosen == {}
+    given.season.most = OversellCeiling(cpu=1.0)
+    await given.clock.advance(AGAIN_S)
+    await given.round()
     assert given.state("low") == "emptying"
 
 

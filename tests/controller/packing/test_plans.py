@@ -4,10 +4,11 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.packing.model import NodeContents, PackNode, PackPod
+from nemutator_controller.packing.model import NodeContents, OversellCeiling, PackNode, PackPod
 from nemutator_controller.packing.plans import (
     BUSIEST_SHARE,
     FULLEST_SHARE,
+    UNDER,
     candidates,
     kept_node,
     plan_of,
@@ -61,6 +62,24 @@ def test_pods_go_to_the_fullest_that_has_room_the_largest_first() -> None:
         ("small", "fuller"),
     ]
     assert made.why_not == ""
+
+
+def test_no_node_is_packed_beyond_the_ceiling_of_what_its_pods_may_use() -> None:
+    others = [
+        node("full", 3_000, limited_cpu=7_000, limited_memory=8 * GIB),
+        node("free", 1_000, limited_cpu=1_000, limited_memory=20 * GIB),
+    ]
+    moving = contents(pod("a", 200, limit_cpu=2_000, limit_memory=4 * GIB))
+
+    def to(**ceiling: float) -> str:
+        made = plan_of(node("n"), moving, others, ceiling=OversellCeiling(**ceiling))
+        return made.moves[0].to if made.moves else made.why_not
+
+    assert to() == "full"
+    assert to(cpu=2.25) == "full"
+    assert to(cpu=2.0) == "free"
+    assert to(memory=1.0) == "full"
+    assert to(cpu=2.0, memory=1.0) == f"shop/a: no other node has room for it{UNDER}"
 
 
 def test_one_pod_without_a_place_keeps_all_of_them() -> None:

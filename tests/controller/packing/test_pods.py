@@ -54,6 +54,13 @@ def test_a_plain_pod_may_go_with_what_it_requests() -> None:
     assert found.node_selector == {"zone": "a"}
 
 
+def test_a_pod_without_limits_may_use_what_it_requests_for_all_that_is_known() -> None:
+    body = json.dumps({"kind": "PodList", "items": [pod()]}).encode()
+    limited = pods_in(body, KNOWN, (), own_namespace="nemutator", limits={"u": (400, 2 << 20)})
+    assert [(one.limit_cpu, one.limit_memory) for one in limited] == [(400, 2 << 20)]
+    assert [(one.limit_cpu, one.limit_memory) for one in read(pod())] == [KNOWN["u"]]
+
+
 @pytest.mark.parametrize(
     ("metadata", "spec", "reason"),
     [

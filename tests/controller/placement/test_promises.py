@@ -31,11 +31,19 @@ def test_the_next_of_a_wave_counts_those_before_it() -> None:
     assert found.columns["used_cores"].tolist() == [2.5, 2.0]
 
 
-def test_a_new_snapshot_has_what_was_promised() -> None:
-    promises, first = Promises(), two()
-    assert sent(promises, first) == "a"
-    again = two()
-    assert sent(promises, again) == "a"
+def test_it_counts_until_the_snapshot_after_the_next_one() -> None:
+    promises = Promises()
+    assert sent(promises, two()) == "a"
+    following, after = two(), two()
+    assert promises.with_those(following).columns["used_cores"].tolist() == [4.0, 2.0]
+    assert promises.with_those(after).columns["used_cores"].tolist() == [2.5, 2.0]
+
+
+def test_where_nodes_have_come_or_gone_all_begins_anew() -> None:
+    promises = Promises()
+    sent(promises, two())
+    other = snapshot(node("b", used_cores=2.0), node("c", used_cores=1.0))
+    assert promises.with_those(other).columns["used_cores"].tolist() == [2.0, 1.0]
 
 
 def test_a_pod_counts_by_what_its_workload_uses_when_it_is_busy() -> None:

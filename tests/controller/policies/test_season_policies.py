@@ -30,6 +30,8 @@ PEAK = {"season": ["peak"]}
         ({"when": PEAK, "evict": "Hold"}, "spec"),
         ({"when": PEAK, "aggressors": {"grade": 5}}, "spec.aggressors.grade"),
         ({"when": PEAK, "aggressors": {"mode": "Apply"}}, "spec.aggressors"),
+        ({"when": PEAK, "oversell": {}}, "spec.oversell: name cpuPercent"),
+        ({"when": PEAK, "oversell": {"cpuPercent": 99}}, "spec.oversell.cpuPercent"),
         ({"when": PEAK, "buffer": {}}, "spec.buffer: name one of"),
         ({"when": PEAK, "buffer": {"pods": 1, "forecastPercent": 5}}, "spec.buffer: name one of"),
         ({"when": PEAK, "buffer": {"pods": -1}}, "spec.buffer.pods"),
@@ -83,6 +85,20 @@ def test_aggressors_are_named_by_the_first_and_evicted_only_where_it_says_so() -
         "Preview",
     )
     assert behaviour_of(brains, frozenset({"a"})).aggressors is None
+
+
+def test_of_several_ceilings_the_lowest_counts() -> None:
+    brains = [
+        season_policy_of("a", {"when": PEAK, "oversell": {"cpuPercent": 300}}),
+        season_policy_of(
+            "b", {"when": PEAK, "oversell": {"cpuPercent": 200, "memoryPercent": 150}}
+        ),
+        season_policy_of("c", {"when": PEAK}),
+    ]
+    found = behaviour_of(brains, frozenset({"a", "b", "c"})).oversell
+    assert found is not None
+    assert (found.cpu_percent, found.memory_percent) == (200, 150)
+    assert behaviour_of(brains, frozenset({"c"})).oversell is None
 
 
 def test_a_reserve_is_opened_by_any_that_is_in_force() -> None:
