@@ -26,6 +26,8 @@ class MemoryManager:
     folder: Path
     units: Mapping[str, UnitState] = field(default_factory=lambda: {USUAL.name: USUAL})
     away: bool = False
+    stuck: bool = False
+    """It answers, and reads no files."""
     reloads: int = 0
     _read: dict[str, UnitState] = field(default_factory=dict)
 
@@ -36,6 +38,8 @@ class MemoryManager:
 
     async def reload(self) -> None:
         self._work()
+        if self.stuck:
+            raise UnitsUnavailableError("systemctl daemon-reload: does not answer", "ask again")
         self.reloads += 1
         self._read = {one.name: self._with_files(one) for one in self.units.values()}
 

@@ -44,6 +44,9 @@ class UnitSizing:
         async with self._turn:
             plan = await self._plan(unit)
             if plan.is_done:
+                if any(one.now != one.wanted for one in plan.values):
+                    # It was written, and systemd was not reached then.
+                    plan = await self._read_again(plan)
                 return SizedUnit(plan=plan, outcome="unchanged")
             # The journal must not show a change that is refused afterwards.
             await self.drop_ins.check(plan.unit)
@@ -57,15 +60,19 @@ class UnitSizing:
                 ) from error
             await self.journal.done(decision)
             await self.journal.forget(plan.unit)
-            await self.manager.reload()
-            after = await self.manager.state(plan.unit)
-            if after is not None:
-                plan = replace(plan, warnings=(*plan.warnings, *overruled(plan, after)))
             return SizedUnit(
-                plan=plan,
+                plan=await self._read_again(plan),
                 outcome="changed" if plan.before else "created",
                 decision=decision.id,
             )
+
+    async def _read_again(self, plan: UnitPlan) -> UnitPlan:
+        """Have systemd read the file; the plan warns of what it has not taken."""
+        await self.manager.reload()
+        after = await self.manager.state(plan.unit)
+        if after is None:
+            return plan
+        return replace(plan, warnings=(*plan.warnings, *overruled(plan, after)))
 
     async def _plan(self, unit: str) -> UnitPlan:
         if fault := name_fault(unit):

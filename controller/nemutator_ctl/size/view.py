@@ -30,8 +30,8 @@ class ShownUnit:
 
     @property
     def is_done(self) -> bool:
-        """There is nothing left to write."""
-        return self.before == self.content
+        """There is nothing left to write, and systemd has read it."""
+        return self.before == self.content and all(one.now == one.wanted for one in self.values)
 
 
 def decode(document: object) -> ShownUnit:
@@ -50,7 +50,7 @@ def _lines(sized: ShownUnit) -> Iterator[str]:
         yield f"  {one.setting:<10} {one.now} → {one.wanted}  ({one.reason})"
     for text in sized.warnings:
         yield f"  warning: {text}"
-    if sized.is_done:
+    if sized.before == sized.content:
         return
     for line in (sized.before or "").splitlines():
         yield f"  - {line}"

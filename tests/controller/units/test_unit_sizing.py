@@ -128,6 +128,20 @@ async def test_a_file_that_wins_over_ours_is_told(play: Play) -> None:
     assert f"CPUWeight is 20 all the same: {later} comes after it" in sized.plan.warnings
 
 
+async def test_what_systemd_did_not_read_is_read_when_it_is_given_again(play: Play) -> None:
+    play.manager.stuck = True
+    with pytest.raises(UnitsUnavailableError, match="daemon-reload"):
+        await play.sizing.give(SHOP)
+    play.manager.stuck = False
+    again = await play.sizing.give(SHOP)
+    assert (again.outcome, len(play.journal.added), play.manager.reloads) == ("unchanged", 1, 1)
+    state = await play.manager.state(SHOP)
+    assert state is not None
+    assert state.cpu_weight == 59
+    await play.sizing.give(SHOP)
+    assert play.manager.reloads == 1
+
+
 async def test_where_systemd_does_not_answer_nothing_is_planned(play: Play) -> None:
     play.manager.away = True
     with pytest.raises(UnitsUnavailableError, match="exit code 1"):

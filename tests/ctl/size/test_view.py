@@ -30,9 +30,13 @@ def test_the_plan_shows_the_file_as_it_is_and_as_it_would_be() -> None:
 def test_what_is_done_names_its_mutation_and_what_is_there_already_says_so() -> None:
     done = decode({**PLANNED, "outcome": "changed", "id": "m1"})
     assert view(done).splitlines()[0].endswith("50-nemutator.conf  (mutation m1)")
-    same = decode({**PLANNED, "before": PLANNED["content"]})
+    unread = decode({**PLANNED, "before": PLANNED["content"]})
+    assert not unread.is_done
+    has = [{"setting": "CPUWeight", "now": "59", "wanted": "59", "reason": "500m advised"}]
+    same = decode({**PLANNED, "before": PLANNED["content"], "values": has})
     assert same.is_done
-    assert view(same).startswith("shop.service has it already: ")
+    assert view(same).splitlines()[0].startswith("shop.service has it already: ")
+    assert not any(line.startswith("  + ") for line in view(same).splitlines())
 
 
 def test_a_strangers_text_moves_no_cursor() -> None:
