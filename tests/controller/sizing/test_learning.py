@@ -72,6 +72,18 @@ async def test_what_is_unsound_or_nobodys_is_counted_and_harms_nothing_else() ->
     assert bench.meter.value(names.SUMMARIES_DROPPED, reason="unknown_owner") == 1
 
 
+async def test_that_it_waited_is_learned_as_a_share_of_the_time() -> None:
+    bench = Bench()
+    waited = replace(summary(NOW), path="/s/a", cpu_waiting=40.0, memory_waiting=10.0)
+    report = replace(busy_report(NOW), summaries=(waited, replace(summary(NOW), path="/s/b")))
+    await bench.hearing.store(Batch("n1", "e1", (Envelope(1, report),)), now=NOW)
+    found = bench.usages.seen(bench.usages.keys(), now=NOW)
+    assert {one.key.owner: (one.cpu_waiting, one.memory_waiting) for one in found} == {
+        "a": (0.4, 0.1),
+        "b": (0.0, 0.0),
+    }
+
+
 async def test_who_makes_room_is_counted() -> None:
     bench = Bench(most=1)
     await bench.hearing.store(batch_of(1, "/s/a"), now=NOW)
