@@ -89,8 +89,10 @@ class KnownPlans:
     def __len__(self) -> int:
         return len(self._plans)
 
-    def key_of(self, pod: Any, situation: Situation, policies: Policies) -> PlanKey | None:
-        """What plans are found by; None: that of *pod* is not kept."""
+    def key_of(
+        self, pod: Any, situation: Situation, policies: Policies, *, has_placeholder: bool = True
+    ) -> PlanKey | None:
+        """What plans are found by; None: that of *pod* is not kept. *has_placeholder*: tokens may stand anywhere in it."""
         known_now = (
             policies,
             situation.injector,
@@ -104,7 +106,7 @@ class KnownPlans:
             self._known_then = known_now
         subject = situation.subject
         unread = EVERYTHING
-        if situation.tokens is None:  # A placeholder may stand anywhere.
+        if situation.tokens is None or not has_placeholder:
             unread = policies.for_pods_of(subject.namespace).unread
         content = _content(pod, unread, owned=bool(subject.owner_name))
         if content is None:

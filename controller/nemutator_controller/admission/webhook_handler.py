@@ -222,8 +222,9 @@ class WebhookHandler:
         unknown = labels is None
         situation = self._situation(subject, request.user, lookups, labels)
         origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))
+        has_placeholder = self._has_placeholder(request)
         if not (
-            self._has_placeholder(request)
+            has_placeholder
             or self.stamps.knows(origin)
             or is_relevant(head, situation, policies.for_pods_of(subject.namespace))
         ):
@@ -236,7 +237,9 @@ class WebhookHandler:
             raise _LaterError
         lost = self.stamps.take(origin, pod, now)
         circumstances = circumstances_of(labels, situation.reversed, situation.bounds())
-        key = None if lost is not None else self.plans.key_of(pod, situation, policies)
+        key = None
+        if lost is None:
+            key = self.plans.key_of(pod, situation, policies, has_placeholder=has_placeholder)
         known, repeats = self.plans.find(key), False
         if known is not None:
             change = change_again(known, self.fresh(), strict=self.rules.strict)

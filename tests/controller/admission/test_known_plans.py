@@ -122,6 +122,20 @@ async def test_pods_of_another_revision_share_it_where_no_policy_reads_what_is_n
         assert [each["generate_name"] for each in subjects] == begins
 
 
+async def test_a_store_of_tokens_changes_that_for_pods_with_placeholders_alone() -> None:
+    admission = Admission(one=HALF | {"match": {}})
+    admission.world.tokens = KnownTokens({"nemu_a": "1"})
+    for revision in ("7d9c", "5b8f"):
+        await admission.ask(revised(pod(), revision), name="")
+    assert known(admission) == 1
+    placeholder = revised(pod(), "6a7b")
+    placeholder["spec"]["containers"][0]["env"] = [{"name": "A", "value": "nemu_a"}]
+    await admission.ask(placeholder, name="")
+    assert known(admission) == 2
+    edits = admission.records.kept[-1]["edits"]
+    assert [each["after"] for each in edits if each["verb"] == "env"] == [["1"]]
+
+
 @pytest.mark.parametrize(
     "changed",
     [
