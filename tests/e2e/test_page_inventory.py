@@ -1,6 +1,7 @@
 """Nodes, workloads, flows and a workload's history, in front of a brain that answers what a test wants."""
 
 import re
+import time
 from urllib.parse import quote
 
 import pytest
@@ -19,7 +20,7 @@ from tests.fakes.console_inventory import (
     used,
     workload_item,
 )
-from tests.fakes.console_lists import advice, mutation
+from tests.fakes.console_lists import advice, ageing, mutation, profile
 
 NODES, WORKLOADS, FLOWS = "/api/v1/nodes", "/api/v1/workloads", "/api/v1/flows"
 HISTORY = "/api/v1/workloads/shop/Deployment/api/history"
@@ -185,6 +186,55 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(cpu.locator(".moment")).to_contain_text("; one change then")
+    assert complaints(page) == []
+
+
+def test_what_was_found_of_it_stands_below_its_plots(page: Page, known: FakeBrain) -> None:
+    """How it ages, its newest profile as a flame graph, and what was changed, to be read and taken back."""
+    begun = float(known.documents[HISTORY]["from_at"])
+    known.lists["/api/v1/mutations"] = [mutation(at=begun + 150)]
+    other = ageing(id="w2", sentence="of another", workload=ageing()["workload"] | {"owner": "db"})
+    known.lists["/api/v1/ageing"] = [ageing(), other]
+    known.lists["/api/v1/profiles"] = [
+        profile(id="old", workload="shop/api", asked_at=1.0),
+        profile(id="new", workload="shop/api"),
+        profile(id="runs", workload="shop/api", state="running", asked_at=time.time()),
+        profile(id="else", workload="shop/db", asked_at=time.time()),
+    ]
+    path = "/api/v1/profiles/new/folded"
+    known.texts[path] = f"main;serve;parse 60\nmain;serve;{EVIL} 39\nmain 1\nnothing to see\n"
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-state")).to_contain_text(
+        "throttled in 25 % of periods · waits 31 % for CPU"
+    )
+    verdicts = page.locator("#row-ageing-lines li")
+    expect(verdicts).to_have_count(1)
+    expect(verdicts).to_contain_text("shop: leak (provisional)")
+    flame = page.locator("#row-flame")
+    expect(flame.locator("rect")).to_have_count(5)
+    widths = [each.get_attribute("width") for each in flame.locator("rect").all()]
+    assert widths == ["599.50", "599.50", "593.50", "359.50", "233.50"]
+    expect(page.locator("#row-profile-words")).to_contain_text("CPU time")
+    expect(page.locator("#row-profile-words")).to_contain_text("60 % in parse, 39 % in <img")
+    expect(flame).to_have_attribute("aria-label", re.compile("Flame graph: CPU time"))
+    link = page.get_by_role("link", name="The whole flame graph")
+    expect(link).to_have_attribute("href", "/api/v1/profiles/new/flamegraph")
+    # What is made once is asked for once.
+    assert known.asked.count(path) == 1
+
+    line = page.locator("#row-changes-lines li")
+    line.get_by_role("button", name="Diff").click()
+    expect(page.locator("#details-lines")).to_contain_text("metadata.labels[team]")
+    page.locator("#details").get_by_role("button", name="Close").click()
+    step = {"path": "metadata.labels[team]", "live": ["x"], "before": [], "verdict": "reverse"}
+    plan = {"steps": [{**step, "what": "taken away"}]}
+    known.answers["/api/v1/mutations/m1/rollback?plan=true"] = (200, plan)
+    done = {"object": {"name": "api-0"}, "state": "reversed"}
+    known.answers["/api/v1/mutations/m1/rollback?plan=false"] = (200, done)
+    line.get_by_role("button", name="Take back").click()
+    expect(page.locator("#rollback-steps")).to_contain_text("metadata.labels[team]")
+    page.locator("#rollback-do").click()
+    expect(page.locator("#row-outcome")).to_have_text("api-0: reversed")
     assert complaints(page) == []
 
 

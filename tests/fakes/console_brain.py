@@ -221,6 +221,8 @@ class FakeBrain:
     """How many items more there are than those of a list."""
     documents: dict[str, Json] = field(default_factory=dict)
     """By path: what is no list of items."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """By path: what is no JSON."""
     paused: list[Json] = field(default_factory=list)
     """Nodes that look at nothing unasked."""
     posted: list[tuple[str, Any]] = field(default_factory=list)
@@ -260,6 +262,8 @@ class FakeBrain:
             route.fulfill(status=self.status, json=self.refusal)
         elif path in self.refused:
             route.fulfill(status=403, json=self.refusal)
+        elif path in self.texts:
+            route.fulfill(content_type="text/plain", body=self.texts[path])
         elif path in self.documents:
             route.fulfill(headers=headers, json=self.documents[path])
         elif path == "/api/v1/nodes":

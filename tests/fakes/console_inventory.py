@@ -43,6 +43,7 @@ def workload_item(**changed: Any) -> Json:
         "restarts": 4,
         "oom_ended": 2,
         "throttled": 0.25,
+        "waiting": {"cpu": 31.0, "memory": 0.0, "io": None},
         "network": {"received": 2048.0, "sent": None},
         "processes": None,
         **changed,

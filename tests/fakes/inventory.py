@@ -220,7 +220,15 @@ def shop() -> ClusterFigures:
         objects=objects,
         use={
             "n1": [
-                last_use("web-1", 0.25, 1 << 28, throttled=0.5, network_received=10.0),
+                last_use(
+                    "web-1",
+                    0.25,
+                    1 << 28,
+                    throttled=0.5,
+                    network_received=10.0,
+                    cpu_waiting=12.5,
+                    disk_waiting=3.0,
+                ),
                 last_use("web-1", 0.3, 1 << 29, container=False),
                 # A node may speak for its own pods only.
                 last_use("web-2", 9.0, 1 << 40),

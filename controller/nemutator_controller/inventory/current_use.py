@@ -26,6 +26,9 @@ class LastUse(msgspec.Struct, frozen=True, gc=False):
     network_sent: float | None
     disk_read: float | None
     disk_written: float | None
+    cpu_waiting: float | None
+    memory_waiting: float | None
+    disk_waiting: float | None
 
 
 COLUMNS = LastUse.__struct_fields__[2:]

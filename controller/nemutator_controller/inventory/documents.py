@@ -49,6 +49,15 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerWaiting:
+    """PSI: the largest percentage of the last minute, or less, in which some task of one container waited."""
+
+    cpu: float | None
+    memory: float | None
+    io: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UseOverTime:
     now: Used
     usual: Used
@@ -103,6 +112,8 @@ class WorkloadItem:
     """Containers whose last run the kernel ended for memory."""
     throttled: float | None
     """The largest share of CFS periods in which a container is stopped now."""
+    waiting: ContainerWaiting | None = None
+    """None is of a brain that does not tell."""
     network: Network
     nodes: int
     autoscaler: ShownAutoscaler | None
@@ -189,6 +200,11 @@ def workload_item(figures: WorkloadFigures) -> WorkloadItem:
         restarts=tally.restarts,
         oom_ended=tally.oom_ended,
         throttled=rounded(tally.throttled),
+        waiting=ContainerWaiting(
+            cpu=rounded(tally.cpu_waiting),
+            memory=rounded(tally.memory_waiting),
+            io=rounded(tally.disk_waiting),
+        ),
         network=_network(tally),
         nodes=len({each.pod.spec.node_name for each in figures.pods} - {""}),
         autoscaler=_autoscaler(figures),

@@ -141,6 +141,9 @@ def tally_of(counted: CountedPod) -> Tally:
         if used.memory_bytes is not None:
             tally.memory_bytes = (tally.memory_bytes or 0) + int(used.memory_bytes)
         tally.throttled = larger(tally.throttled, used.throttled)
+        tally.cpu_waiting = larger(tally.cpu_waiting, used.cpu_waiting)
+        tally.memory_waiting = larger(tally.memory_waiting, used.memory_waiting)
+        tally.disk_waiting = larger(tally.disk_waiting, used.disk_waiting)
         # The containers of a pod share one network: each has the whole.
         tally.network_received = larger(tally.network_received, used.network_received)
         tally.network_sent = larger(tally.network_sent, used.network_sent)

@@ -60,6 +60,10 @@ class Tally(msgspec.Struct, gc=False):
     memory_bytes: int | None = None
     throttled: float | None = None
     """The largest share of CFS periods in which a container of them was stopped."""
+    cpu_waiting: float | None = None
+    """This and the next two are PSI: the largest percentage of time in which some task of a container waited."""
+    memory_waiting: float | None = None
+    disk_waiting: float | None = None
     network_received: float | None = None
     network_sent: float | None = None
 
@@ -76,6 +80,9 @@ class Tally(msgspec.Struct, gc=False):
         if other.memory_bytes is not None:
             self.memory_bytes = (self.memory_bytes or 0) + other.memory_bytes
         self.throttled = larger(self.throttled, other.throttled)
+        self.cpu_waiting = larger(self.cpu_waiting, other.cpu_waiting)
+        self.memory_waiting = larger(self.memory_waiting, other.memory_waiting)
+        self.disk_waiting = larger(self.disk_waiting, other.disk_waiting)
         self.network_received = added(self.network_received, other.network_received)
         self.network_sent = added(self.network_sent, other.network_sent)
 

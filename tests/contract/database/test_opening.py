@@ -13,7 +13,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.database.schema import HEAD, metadata
 from nemutator_controller.database.sqlite import SqliteEngines, open_sqlite
 from nemutator_controller.database.upgrade import MIGRATIONS, migrate
-from sqlalchemy import create_engine
+from sqlalchemy import Connection, MetaData, create_engine
 
 from tests.fakes.databases import LARGEST
 
@@ -42,16 +42,47 @@ def test_the_newest_revision_is_the_one_written_down() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", revisions())
-def test_every_older_form_becomes_todays(tmp_path: Path, revision: str) -> None:
+def test_every_older_form_becomes_todays_with_what_is_in_it(tmp_path: Path, revision: str) -> None:
     path = tmp_path / "x.db"
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         migrate(connection, revision)
+        before = filled(connection)
     engine.dispose()
     engines = opened(path)
     with engines.reading(5) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert kept(connection, before) == before
     engines.close()
+
+
+Rows = dict[str, dict[str, object]]
+VALUES: dict[type, object] = {int: 7, float: 1.5, str: "x", bytes: b"{}", bool: True}
+
+
+def filled(connection: Connection) -> Rows:
+    """What now stands in each table: one row."""
+    there = MetaData()
+    there.reflect(connection)
+    found: Rows = {}
+    for table in there.sorted_tables:
+        if table.name != "alembic_version":
+            row = {column.name: VALUES[column.type.python_type] for column in table.columns}
+            connection.execute(table.insert().values(row))
+            found[table.name] = row
+    assert found
+    return found
+
+
+def kept(connection: Connection, before: Rows) -> Rows:
+    """Of each table of *before* its one row, in the columns that it had."""
+    there = MetaData()
+    there.reflect(connection)
+    found: Rows = {}
+    for name in before:
+        (row,) = connection.execute(there.tables[name].select()).mappings()
+        found[name] = {column: row.get(column) for column in before[name]}
+    return found
 
 
 def test_a_new_file_and_its_journal_are_private(tmp_path: Path) -> None:

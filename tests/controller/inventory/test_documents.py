@@ -35,6 +35,8 @@ def test_a_workload_says_what_it_asks_for_uses_and_wastes() -> None:
     assert item.use.worst == Used(0.4, GI)
     assert item.waste == Used(0.6, GI)
     assert (item.restarts, item.oom_ended, item.throttled, item.nodes) == (2, 1, 0.5, 2)
+    assert item.waiting is not None
+    assert (item.waiting.cpu, item.waiting.memory, item.waiting.io) == (12.5, None, 3.0)
     assert item.autoscaler is not None
     assert (item.autoscaler.min_replicas, item.autoscaler.metrics) == (2, ["cpu"])
     assert item.disruption_budget is not None

@@ -47,7 +47,7 @@ function show() {
   document.title = title ? `${title} · nemutator` : "nemutator";
   showTargets(state.list === "profiles" ? state.targets : null);
   if (state.overview) showOverview(state.answers, state.answersAt, brain.warning);
-  else if (state.row) showRow(state.row, state.rowFound);
+  else if (state.row) showRow(state.row, state.rowFound, askToTakeBack);
   else if (state.list) showList(LISTS[state.list], state.document, askToTakeBack);
   else if (listsNodes) showNodes(state.nodes);
   else if (state.node) showChosen();
@@ -151,6 +151,7 @@ function go() {
   byId("ask").elements.target.value = state.search;
   byId("views").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   text(byId("list-outcome"), "");
+  text(byId("row-outcome"), "");
 }
 
 /** What narrows a list belongs to its address, so that it can be sent to somebody; that of profiles names a target. */

@@ -74,6 +74,20 @@ export const changesOf = ({ namespace, kind, name }, backS) => {
 
 export const seasonsOf = (namespace, name) => get(`/api/v1/seasons?${new URLSearchParams({ namespace, name })}`);
 
+export const ageing = () => get("/api/v1/ageing");
+
+export const profiles = () => get("/api/v1/profiles");
+
+/** The stacks of a profile, a line for each; empty where they do not come. */
+export async function folded(path) {
+  try {
+    const response = await fetch(path, { signal: AbortSignal.timeout(DEADLINE_MS) });
+    return response.ok ? await response.text() : "";
+  } catch {
+    return "";
+  }
+}
+
 export const get = (path) => ask(path, DEADLINE_MS, {});
 
 /** Ask for a change, with *question* as JSON if there is one. */

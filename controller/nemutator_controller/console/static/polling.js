@@ -1,5 +1,7 @@
 // What the page knows: the place that its address names, and the brain's last answer to it.
 
+import { flame } from "./flame.js";
+import { foldedPath, newest } from "./workloadfindings.js";
 import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
 import { LISTS } from "./lists.js";
@@ -126,16 +128,30 @@ async function rowHistory(row) {
   const wanted = containers.includes(row.container) ? row.container : containers[0];
   const known = { ...row, container: wanted };
   const path = brain.rowHistoryPath(known, SPANS[row.back]);
-  const [document, advice, workload, mutations, seasons] = await Promise.all([
+  const [document, advice, workload, mutations, seasons, ageing, profiles] = await Promise.all([
     brain.rowHistory(path),
     allowedOnly(brain.adviceOf(row.namespace)),
     allowedOnly(brain.workloadOf(row.namespace, row.name)),
     allowedOnly(brain.changesOf(row, SPANS[row.back])),
     allowedOnly(brain.seasonsOf(row.namespace, row.name)),
+    allowedOnly(brain.ageing()),
+    allowedOnly(brain.profiles()),
   ]);
   const demand = demandOf(known, advice, workload, containers.length);
   const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;
-  return { rowFound: { row: known, containers, document, path, demand, item, mutations, seasons } };
+  const profile = await drawn(newest(profiles, row));
+  return { rowFound: { row: known, containers, document, path, demand, item, mutations, seasons, ageing, profile } };
+}
+
+/** The last profile that was drawn: what is made once does not change. */
+let lastDrawn = null;
+
+async function drawn(profile) {
+  if (profile == null) return null;
+  if (lastDrawn?.profile.id !== profile.id) {
+    lastDrawn = { profile, graph: flame(await brain.folded(foldedPath(profile))) };
+  }
+  return lastDrawn;
 }
 
 /** An answer; null for who may not see it: what is drawn beside use is left out then. */

@@ -21,6 +21,11 @@ export async function outcome(question, say) {
 
 const pathOf = (id, plan) => `/api/v1/mutations/${encodeURIComponent(id)}/rollback?plan=${plan}`;
 
+/** Where a person asked, a list or the page of a workload; only one of them is seen. */
+function say(words) {
+  for (const id of ["list-outcome", "row-outcome"]) text(byId(id), words);
+}
+
 const dialog = () => byId("rollback");
 
 function open(title) {
@@ -52,7 +57,7 @@ export async function takeBack(wanted) {
   text(byId("rollback-outcome"), told);
   if (!(await agreed())) return;
   const done = (answer) => `${visible(answer.object.name)}: ${answer.state}`;
-  text(byId("list-outcome"), await outcome(brain.post(pathOf(wanted.id, false)), done));
+  say(await outcome(brain.post(pathOf(wanted.id, false)), done));
 }
 
 /** The same of many, one after another, the newest first; a dialog that is closed meanwhile ends the planning. */
@@ -73,10 +78,10 @@ export async function takeBackAll(wanted) {
   if (!(await agreed())) return;
   const ends = [];
   for (const one of todo) {
-    text(byId("list-outcome"), `taken back: ${ends.length} of ${todo.length} …`);
+    say(`taken back: ${ends.length} of ${todo.length} …`);
     ends.push(await outcome(brain.post(pathOf(one.id, false)), (answer) => answer.state));
   }
-  text(byId("list-outcome"), state(ends));
+  say(state(ends));
 }
 
 function showSteps(steps) {

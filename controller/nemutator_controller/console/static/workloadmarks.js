@@ -2,6 +2,7 @@
 
 import { place } from "./cells.js";
 import { counted, percent, visible } from "./format.js";
+import { pressure } from "./workloadfindings.js";
 
 /** Lines below the plots: more are in the list of mutations. */
 export const MOST = 10;
@@ -16,7 +17,15 @@ export function changes(mutations, { from_at: from, step_s: step, steps }) {
       const end = state === "reversed" ? ", and taken back since" : "";
       const fields = edits.map((edit) => edit.path).join("\n");
       const what = `${object}: ${counted(edits.length, "field")}${policies ? ` by ${policies}` : ""}${end}`;
-      return { key: id, at, text: visible(what), title: visible(fields), step: Math.floor((at - from) / step) };
+      return {
+        key: id,
+        at,
+        text: visible(what),
+        title: visible(fields),
+        step: Math.floor((at - from) / step),
+        edits,
+        rollback: state === "reversed" ? null : { id, object },
+      };
     })
     .sort((a, b) => b.at - a.at);
 }
@@ -71,7 +80,8 @@ export function state(item, season) {
     if (item.restarts > 0) words.push(counted(item.restarts, "restart"));
     if (item.oom_ended > 0) words.push(`${counted(item.oom_ended, "container")} ended for memory`);
     if (item.throttled > 0) words.push(`throttled in ${percent(100 * item.throttled)} of periods`);
+    words.push(pressure(item.waiting));
   }
   if (season != null) words.push(`season: ${visible(season.season)}`);
-  return words.join(" · ");
+  return words.filter(Boolean).join(" · ");
 }

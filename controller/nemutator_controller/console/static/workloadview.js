@@ -1,10 +1,14 @@
 // The page of one workload: what it used, against what it requests and what is usual for it.
 
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
-import { span, visible } from "./format.js";
+import { showDetails } from "./details.js";
+import { diff } from "./edits.js";
+import { WIDTH } from "./flame.js";
+import { percent, span, visible } from "./format.js";
 import { historyHref } from "./inventory.js";
 import { filteredHref } from "./lists.js";
 import { SPANS, plots } from "./plots.js";
+import { flamegraphHref, profileWords, verdicts } from "./workloadfindings.js";
 import { MOST, busy, changes, seasonOf, state } from "./workloadmarks.js";
 
 /** Lists that are narrowed by its name. */
@@ -28,8 +32,11 @@ function hrefOf(row, change) {
   return historyHref(namespace, kind, name, container ?? "", back);
 }
 
-/** Show *row*: what the address names; *found* is what the brain said of it, null before it did. */
-export function showRow(row, found) {
+/**
+ * Show *row*: what the address names; *found* is what the brain said of it, null before it did. *takeBack* asks a person
+ * about a change.
+ */
+export function showRow(row, found, takeBack) {
   const { namespace, kind, name } = row;
   text(byId("row-title"), visible(`${namespace.replace(/\/$/, "")}/${name}`));
   text(byId("row-kind"), visible(kind));
@@ -51,7 +58,9 @@ export function showRow(row, found) {
   const now = document == null ? "" : state(found.item, seasonOf(found.seasons, found.row));
   text(byId("row-state"), now);
   hide(byId("row-state"), now === "");
-  showChanges(marks?.listed ?? []);
+  showChanges(marks?.listed ?? [], takeBack);
+  showVerdicts(found == null ? [] : verdicts(found.ageing, row));
+  showProfile(found?.profile ?? null);
   keyed(byId("row-plots"), drawn, made, (element, plot) => fill(element, plot, document));
 }
 
@@ -61,20 +70,101 @@ function marksOf({ row, document, mutations, seasons }) {
   return { listed, changed: listed.map(({ step }) => step), busy: busy(seasons, seasonOf(seasons, row), document) };
 }
 
-function showChanges(listed) {
+function showVerdicts(listed) {
+  hide(byId("row-ageing"), listed.length === 0);
+  keyed(
+    byId("row-ageing-lines"),
+    listed,
+    () => {
+      const element = globalThis.document.createElement("li");
+      const link = globalThis.document.createElement("a");
+      Object.assign(link, { target: "_blank", rel: "noopener", textContent: "what grew" });
+      element.append(globalThis.document.createElement("span"), " ", link);
+      return element;
+    },
+    (element, line) => {
+      const [words, link] = element.children;
+      text(words, line.text);
+      attribute(words, "data-grade", line.grade);
+      hide(link, line.href == null);
+      attribute(link, "href", line.href);
+    },
+  );
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function showProfile(found) {
+  hide(byId("row-profile"), found == null);
+  if (found == null) return;
+  const { profile, graph } = found;
+  text(byId("row-profile-words"), profileWords(profile, graph.busiest, written));
+  attribute(byId("row-profile-link"), "href", flamegraphHref(profile));
+  const svg = byId("row-flame");
+  hide(svg, graph.boxes.length === 0);
+  attribute(svg, "viewBox", `0 0 ${WIDTH} ${graph.height}`);
+  attribute(svg, "height", 1.2 * graph.height);
+  attribute(svg, "aria-label", `Flame graph: ${byId("row-profile-words").textContent}`);
+  keyed(
+    svg,
+    graph.boxes,
+    () => {
+      const box = globalThis.document.createElementNS(SVG, "g");
+      box.append(
+        globalThis.document.createElementNS(SVG, "title"),
+        globalThis.document.createElementNS(SVG, "rect"),
+        globalThis.document.createElementNS(SVG, "text"),
+      );
+      return box;
+    },
+    fillBox,
+  );
+}
+
+/** Characters of a name that fit into so many units of width. */
+const fitting = (name, width) => {
+  const most = Math.floor(width / 6);
+  if (most < 3) return "";
+  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
+};
+
+function fillBox(element, { name, x, y, width, share }) {
+  const [title, rect, label] = element.children;
+  text(title, `${visible(name)}: ${percent(100 * share)}`);
+  for (const [what, value] of Object.entries({ x, y, width: Math.max(0, width - 0.5), height: 15 })) {
+    attribute(rect, what, value.toFixed(2));
+  }
+  attribute(label, "x", (x + 3).toFixed(2));
+  attribute(label, "y", y + 11);
+  text(label, fitting(visible(name), width));
+}
+
+function showChanges(listed, takeBack) {
   hide(byId("row-changes"), listed.length === 0);
   keyed(
     byId("row-changes-lines"),
     listed.slice(0, MOST),
     () => {
       const element = globalThis.document.createElement("li");
-      element.append(globalThis.document.createElement("a"));
+      element.append(globalThis.document.createElement("a"), " ");
+      for (const name of ["Diff", "Take back …"]) {
+        const button = globalThis.document.createElement("button");
+        Object.assign(button, { type: "button", textContent: name });
+        element.append(button, " ");
+      }
+      const [, differs, back] = element.children;
+      differs.addEventListener("click", () => showDetails(element.shows));
+      back.addEventListener("click", () => takeBack(element.rollback));
       return element;
     },
-    (element, { key, at, text: what, title }) => {
-      text(element.firstElementChild, `${written(at)}: ${what}`);
-      attribute(element.firstElementChild, "href", filteredHref("mutations", `id:${key}`));
+    (element, { key, at, text: what, title, edits, rollback }) => {
+      const [link, , back] = element.children;
+      text(link, `${written(at)}: ${what}`);
+      attribute(link, "href", filteredHref("mutations", `id:${key}`));
       attribute(element, "title", title);
+      element.shows = { title: `What was changed: ${what}`, lines: diff(edits) };
+      element.rollback = rollback;
+      hide(back, rollback == null);
     },
   );
   const more = listed.length - MOST;

@@ -1,0 +1,54 @@
+// What was found of one workload: how it ages, and its newest profile. Pure.
+
+import { percent, visible } from "./format.js";
+
+const UNIT = /\.(service|scope|slice)$/;
+
+/** Whether *profile* is of the workload that *row* names: in a cluster by both names, off clusters by its own. */
+function isOf({ namespace, name }, profile) {
+  const bare = name.replace(UNIT, "");
+  return [`${namespace.replace(/\/$/, "")}/${name}`, name, bare].includes(profile.workload);
+}
+
+/** The newest profile of it that is made; null where there is none. */
+export function newest(profiles, row) {
+  return (profiles?.items ?? [])
+    .filter((one) => one.state === "done" && isOf(row, one))
+    .reduce((last, one) => (last == null || one.asked_at > last.asked_at ? one : last), null);
+}
+
+export const flamegraphHref = ({ id }) => `/api/v1/profiles/${encodeURIComponent(id)}/flamegraph`;
+export const foldedPath = ({ id }) => `/api/v1/profiles/${encodeURIComponent(id)}/folded`;
+
+const MEASURES = { heap: "memory in use", "off-cpu": "time off the CPU" };
+
+/** What the newest profile is of, and where most of it is. */
+export function profileWords({ measure, asked_at: at }, busiest, written) {
+  const most = busiest.map(({ name, share }) => `${percent(100 * share)} in ${visible(name)}`).join(", ");
+  return `${MEASURES[measure] ?? "CPU time"}, ${written(at)}${most ? `: ${most}` : ""}`;
+}
+
+const GRADES = { leak: "suffer", drift: "notice", "hot spot grew": "notice", steady: "calm" };
+
+/** A line for each verdict on it. */
+export function verdicts(ageing, { namespace, kind, name }) {
+  return (ageing?.items ?? [])
+    .filter(
+      ({ workload: of }) =>
+        of.owner === name && of.namespace === namespace && of.owner_kind.toLowerCase() === kind.toLowerCase(),
+    )
+    .map((one) => ({
+      key: one.id,
+      text: visible(one.sentence),
+      grade: GRADES[one.verdict] ?? "none",
+      href: one.sites.length > 0 ? `/api/v1/ageing/${encodeURIComponent(one.id)}/flamegraph` : null,
+    }));
+}
+
+/** How long it had to wait in the last ten seconds, beside how often it is throttled; empty where nobody tells. */
+export function pressure(waiting) {
+  const words = ["cpu", "memory", "io"]
+    .filter((what) => waiting?.[what] > 0)
+    .map((what) => `${percent(waiting[what])} for ${{ cpu: "CPU", memory: "memory", io: "disks" }[what]}`);
+  return words.length > 0 ? `waits ${words.join(", ")}` : "";
+}
