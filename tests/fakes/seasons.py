@@ -65,6 +65,7 @@ class MemoryStartingPods:
     async def steps(self) -> AsyncIterator[PodStep]:
         while True:
             yield await self.waiting.get()
+            self.waiting.task_done()
 
 
 class MemorySwitches:

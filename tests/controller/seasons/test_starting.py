@@ -1,12 +1,13 @@
 """Of pods whose creation was seen it is measured when they are ready, once."""
 
+import asyncio
+
 from nemutator_controller.seasons.day_book import Scope
 from nemutator_controller.seasons.records import PodStep
 from nemutator_controller.seasons.start_times import StartTimes
 from nemutator_controller.seasons.starting import MOST_STARTING, StartMeasuring
 
 from tests.fakes.clocks import ManualClock
-from tests.fakes.engines import in_background
 from tests.fakes.process import fake_process
 from tests.fakes.seasons import MemoryStartingPods, MemoryStartTimes
 
@@ -68,13 +69,15 @@ async def test_so_many_are_awaited_and_no_more() -> None:
 
 async def test_what_was_measured_survives_a_restart_and_a_full_disk() -> None:
     given = Starts()
-    async with in_background(given.measuring.run(), given.clock):
-        for number in range(3):
-            given.pods.waiting.put_nowait(PodStep(uid=str(number), scope=WEB, is_new=True))
-        await given.clock.advance(25.0)
-        for number in range(3):
-            given.pods.waiting.put_nowait(PodStep(uid=str(number), scope=WEB, is_ready=True))
-        await given.clock.advance(1.0)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(given.measuring.run())
+        for is_ready in (False, True):
+            for number in range(3):
+                step = PodStep(uid=str(number), scope=WEB, is_new=not is_ready, is_ready=is_ready)
+                given.pods.waiting.put_nowait(step)
+            await given.pods.waiting.join()
+            await given.clock.advance(25.0)
+        running.cancel()
     given.store.is_away = True
     await given.measuring.save()
     given.store.is_away = False
