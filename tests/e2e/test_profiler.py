@@ -24,7 +24,14 @@ from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common.names import AS_ROOT
 from nemutator_common.wire import ProfileTarget
 
-from tests.contract.profiler.busy import AGREES, BURSTS, SPIN, busy, until_used
+from tests.contract.profiler.busy import (
+    AGREES,
+    BURSTS,
+    SPIN,
+    WITHOUT_ITS_FIRST_THREAD,
+    busy,
+    until_used,
+)
 from tests.e2e.control_groups import group_of, mounted, move
 from tests.e2e.standing import Person
 from tests.processes import cpu_seconds
@@ -437,6 +444,25 @@ async def test_a_target_that_is_not_there_is_named(
 ) -> None:
     with pytest.raises(ProfileRefused, match=re.escape(said)):
         await targets.resolve(target)
+
+
+async def test_a_process_whose_first_thread_has_ended_is_sampled_and_named(
+    targets: MachineTargets,
+) -> None:
+    with busy(WITHOUT_ITS_FIRST_THREAD) as pid:
+        until(lambda: state_of(pid) == "Z", "the end of its first thread", within_s=60)
+        resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
+        found = await sampled(resolved, pid=pid, seconds=0.5)
+        mappings = await ProcMaps().mappings(pid)
+        (code, *_) = mappings.of_executable()
+        ProcMaps().close(await ProcMaps().open(pid, code))
+    assert found.samples.recorded
+    assert all(mappings.are_of(row.image) for row in found.samples.rows if row.image)
+    assert any(mappings.at(pc) for row in found.samples.rows for pc in row.user)
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 async def test_a_process_that_has_ended_has_no_account(targets: MachineTargets) -> None:

@@ -145,8 +145,8 @@ def machine(testbed_run: Run) -> StartMachine:
     """Starts another machine, with control groups of version 2: `with machine(kernel="6.1")`."""
 
     @contextlib.contextmanager
-    def start(*, kernel: str, arch: str = "amd64") -> Iterator[Machine]:
-        equipment = Equipment(architecture=arch)
+    def start(*, kernel: str, arch: str = "amd64", headers: bool = False) -> Iterator[Machine]:
+        equipment = Equipment(architecture=arch, headers=headers)
         with contextlib.ExitStack() as running:
             with skipped_when_missing():
                 machine = running.enter_context(

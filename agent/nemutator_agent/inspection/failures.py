@@ -7,6 +7,10 @@ class ProcessGoneError(Exception):
     """The process has ended, or is not the one that was meant, or does not map the file any more."""
 
 
+class KernelThreadError(ProcessGoneError):
+    """It is a thread of the kernel, which has no memory of its own."""
+
+
 class HiddenFileError(Exception):
     """The kernel does not let us open the file, or it is not a regular one."""
 

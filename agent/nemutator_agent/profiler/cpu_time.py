@@ -36,6 +36,11 @@ def parse_process_image(content: bytes) -> int:
     return _stat_field(content, 28) or 0
 
 
+def is_kernel_thread(content: bytes) -> bool:
+    """By /proc/PID/stat: PF_KTHREAD of include/linux/sched.h."""
+    return bool((_stat_field(content, 9) or 0) & 0x00200000)
+
+
 def spent(before: float | None, after: float | None) -> float | None:
     """CPU time between two readings; None when one is missing or it ran backwards."""
     if before is None or after is None or after < before:

@@ -97,7 +97,7 @@ class MachineTargets:
         pid = int(value)
         status = _read(self._proc / value / "status")
         leader = re.search(rb"^Tgid:\s*(\d+)$", status or b"", re.MULTILINE)
-        if leader is None or re.search(rb"^State:\s*[ZXx]", status or b"", re.MULTILINE):
+        if leader is None or (_has_ended(status or b"") and not self._other_threads_run(pid)):
             raise gone(f"process {value}")
         if int(leader[1]) != pid:
             raise ProfileRefused(
@@ -109,6 +109,15 @@ class MachineTargets:
         start = parse_process_start(_read(stat) or b"")
         cpu_seconds = functools.partial(_process_cpu, stat, start, self._ticks_per_s)
         return ResolvedTarget(TargetSelection("process", pid), (pid,), cpu_seconds)
+
+    def _other_threads_run(self, pid: int) -> bool:
+        """The first thread of a process may end before the others, which go on."""
+        try:
+            threads = os.listdir(self._proc / f"{pid}/task")
+        except OSError:
+            return False
+        found = (_read(self._proc / f"{pid}/task/{thread}/status") for thread in threads)
+        return any(status is not None and not _has_ended(status) for status in found)
 
     def _pod(self, uid: str) -> ResolvedTarget:
         return self._group(pod_group(self._groups.of_pod(uid), uid))
@@ -126,6 +135,10 @@ class MachineTargets:
             by = TargetSelection("v1_group" if controller else "group", identity, controller)
             return ResolvedTarget(by, processes, functools.partial(_group_cpu, one, directories))
         raise gone(f"any process of the control group {path[:200]!r}")
+
+
+def _has_ended(status: bytes) -> bool:
+    return re.search(rb"^State:\s*[ZXx]", status, re.MULTILINE) is not None
 
 
 def _process_cpu(stat: Path, start: int | None, ticks_per_s: int) -> float | None:

@@ -68,8 +68,8 @@ def _head(profile: ShownProfile, grade: Grade | None) -> Iterable[str]:
             f"  account: the kernel counted {profile.cpu_seconds:.2f} s of CPU time,"
             f" the samples say {sampled_s:.2f} s"
         )
-    if grade is not None:
-        yield f"  grade: {sentence(grade, recorded=profile.recorded, lost=lost)}"
+    if grade is not None and (said := sentence(grade, recorded=profile.recorded, lost=lost)):
+        yield f"  grade: {said}"
         if grade.broken:
             yield f"  short of their root: {breaks(grade)}"
     for note in profile.notes:

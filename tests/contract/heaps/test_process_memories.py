@@ -5,10 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from nemutator_agent.app.workers import heap_worker
-from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
+from nemutator_agent.inspection.failures import HiddenFileError, KernelThreadError, ProcessGoneError
 from nemutator_agent.profiler.heap.messages import (
     MemoryQuestion,
     decode_memory,
@@ -79,6 +80,18 @@ async def test_a_process_that_has_ended_is_gone(memories: ProcessMemories, livin
         await memories.open(living.pid)
     with pytest.raises(ProcessGoneError):
         await memories.open(2**22 + 1)
+
+
+async def test_a_thread_of_the_kernel_is_told_from_what_has_ended(
+    living: Living, tmp_path: Path
+) -> None:
+    process = tmp_path / "proc" / str(living.pid)
+    process.mkdir(parents=True)
+    for flags, raised in {2129984: KernelThreadError, 4194304: ProcessGoneError}.items():
+        (process / "stat").write_text(f"2 (a b) S 0 0 0 0 -1 {flags} " + "0 " * 40)
+        with pytest.raises(ProcessGoneError) as failure:
+            await ProcMem(root=tmp_path).open(living.pid)
+        assert failure.type is raised
 
 
 async def test_after_an_exec_there_is_nothing_more_to_read(living: Living) -> None:

@@ -13,6 +13,15 @@ AGREES = 0.3
 timers late. What is promised is measured in the bench."""
 
 SPIN = "while True: sum(range(1000))"
+WITHOUT_ITS_FIRST_THREAD = """
+import ctypes, os, platform, threading
+def spin():
+    while True: sum(range(1000))
+threading.Thread(target=spin).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+"""
+"""Its first thread ends alone (exit(2), and not that of the C library), and leaves a zombie."""
+
 BURSTS = """
 import time
 while True:

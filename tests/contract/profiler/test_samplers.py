@@ -1,7 +1,7 @@
 """What a `Sampler` promises, held on the fake and on the kernel, by each of the engines.
 
-bcc needs its package and headers of the kernel that runs, which neither CI nor the drills' machines have:
-`pytest -m drill` runs its part on a machine that has both.
+bcc needs its package and headers of the kernel that runs. CI has neither, so its part is a drill: in a
+machine that has both (`tests/drill/machine/test_bcc.py`), or by `pytest -m drill` on one of yours.
 """
 
 import asyncio

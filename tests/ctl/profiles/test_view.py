@@ -27,6 +27,13 @@ def test_what_was_recorded_lost_and_accounted_comes_first() -> None:
     assert note == "  note: a note"
 
 
+def test_of_nothing_there_is_no_grade() -> None:
+    text = views.view(
+        replace(PROFILE, recorded=0, lost={}), [], signing_in="", grade=Grade(rooted=0)
+    )
+    assert "grade" not in text
+
+
 def test_the_grade_says_why_stacks_are_broken() -> None:
     grade = Grade(rooted=80, broken={"cgo": 8, "cut": 2}, calls={"direct": 5})
     text = views.view(PROFILE, [WORK], signing_in="", grade=grade)

@@ -34,6 +34,10 @@ FILES = {
     ),
     # As QEMU's own network has it; nothing beyond it can be reached.
     "etc/systemd/network/guest.network": "[Match]\nName=en*\n\n[Network]\nAddress=10.0.2.15/24\n",
+    # Emulated on a busy machine, a disk may come later than after 90 s.
+    "etc/systemd/system.conf.d/patience.conf": (
+        "[Manager]\nDefaultTimeoutStartSec=30min\nDefaultDeviceTimeoutSec=30min\n"
+    ),
     "etc/ssh/sshd_config.d/guest.conf": f"AuthorizedKeysFile {RUN_DISK}/authorized_keys\n",
     "usr/lib/python3/dist-packages/nemutator-guest.pth": (f"{RUN_DISK}/site\n{PACKAGES_DISK}\n"),
 }

@@ -5,7 +5,7 @@ import lzma
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.testbed.building import apt, commands, debian_packages, disks, made, unpacked
+from tests.testbed.building import apt, archives, commands, debian_packages, disks, made, unpacked
 from tests.testbed.building.apt import Archive
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
@@ -32,6 +32,8 @@ def build(kernel: GuestKernel, recipe: Recipe, cache: Cache, say: Callable[[str]
                 log=log,
                 environment=unpacked.environment(tools),
             )
+            if kernel.headers:
+                place_headers(modules, root / "usr/src")
             disks.make(modules.parent, folder / "modules.img", "512M", log=log)
         except CommandError as failed:
             raise MissingPartError(f"could not be made: {failed}") from failed
@@ -53,12 +55,30 @@ def drivers(modules: Path) -> dict[str, bytes]:
 
 def _unpacked(kernel: GuestKernel, scratch: Path, log: Path) -> Path:
     """The root of the kernel's package, with a static busybox for the same processor."""
-    archives = _new(scratch / "archives")
+    fetched = _new(scratch / "archives")
     with apt.updated(_new(scratch / "apt"), _archive(kernel, scratch)) as lists:
-        lists.download([lists.first_dependency(kernel.package), lists.newest(BUSYBOX)], archives)
+        image = lists.first_dependency(kernel.package)
+        lists.download([image, lists.newest(BUSYBOX)], fetched)
+        if kernel.headers:
+            lists.download([lists.newest(name) for name in headers_of(image.name)], fetched)
     root = scratch / "root"
-    debian_packages.unpack_archives(archives, root, log=log)
+    debian_packages.unpack_archives(fetched, root, log=log)
     return root
+
+
+def headers_of(image: str) -> tuple[str, str]:
+    """The packages with the headers of exactly the kernel that the package *image* is: its own, and
+    those that it shares with the other kernels of that version."""
+    release = image.removeprefix("linux-image-")
+    return f"linux-headers-{release}", f"linux-headers-{release.partition('-cloud-')[0]}-common"
+
+
+def place_headers(modules: Path, sources: Path) -> None:
+    """Where their package has links to /usr/src, which is no disk of the kernel's."""
+    for link in ("build", "source"):
+        folder = sources / (modules / link).readlink().name
+        (modules / link).unlink()
+        folder.rename(modules / link)
 
 
 def _archive(kernel: GuestKernel, scratch: Path) -> Archive | None:
@@ -66,9 +86,7 @@ def _archive(kernel: GuestKernel, scratch: Path) -> Archive | None:
     machine = made.this_machine()
     if not kernel.suite and kernel.architecture == machine.architecture:
         return None
-    with apt.updated(_new(scratch / "machine-apt")) as lists:
-        mirror = lists.mirror(machine.codename)
-    return Archive(mirror, kernel.suite or machine.codename, kernel.architecture)
+    return archives.archive(scratch, architecture=kernel.architecture, suite=kernel.suite)
 
 
 def _new(folder: Path) -> Path:

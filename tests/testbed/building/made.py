@@ -114,9 +114,15 @@ def guest(architecture: str = "amd64") -> Path:
     return _cache().folder(recipe(_guest_part("guest", architecture)))
 
 
-def guest_kernel(version: str, architecture: str) -> Path:
+def guest_kernel(version: str, architecture: str, *, headers: bool = False) -> Path:
     """A folder with `vmlinuz`, `initramfs` and `modules.img` of one of recipes.GUEST_KERNELS."""
-    return _cache().folder(recipe(f"kernel-{version}-{architecture}"))
+    part = recipes.kernel_part(version, architecture, headers=headers)
+    return _cache().folder(recipe(part))
+
+
+def guest_bcc() -> Path:
+    """A disk with bcc and all that it needs, unpacked for a guest."""
+    return _cache().folder(recipe("bcc")) / "bcc.img"
 
 
 def guest_packages(architecture: str = "amd64") -> Path:
@@ -219,5 +225,6 @@ FOR_DRILLS = frozenset(
     {
         *("seccomp", "runtime", "speedscope", "kernel-6.12-amd64", "kernel-5.10-amd64"),
         *("user-arm64", "machine-arm64", "kernel-6.1-arm64", "guest-arm64", "guest-packages-arm64"),
+        *("bcc", "kernel-6.1-amd64-headers"),
     }
 )

@@ -12,6 +12,7 @@ from tests.testbed.building import (
     guest,
     guest_kernels,
     guest_packages,
+    guest_programs,
     npm_packages,
     runtime,
     wheels,
@@ -25,6 +26,7 @@ Maker = Callable[[Recipe, Cache, Say], None]
 
 MAKERS: dict[str, Maker] = {
     **dict.fromkeys(DEBIAN_GROUPS, debian_packages.unpack),
+    "bcc": functools.partial(guest_programs.build, "bcc.img"),
     "base-image": base_image.build,
     "guest": guest.build,
     **{one.part: functools.partial(guest_kernels.build, one) for one in GUEST_KERNELS},

@@ -22,12 +22,14 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "machine": ("qemu-system-x86", "openssh-client", "kmod"),
     "machine-arm64": ("qemu-system-arm",),
     "user-arm64": ("qemu-user-static",),
+    # For a guest: the engine that samples where the kernel has no BTF, and its own profiler.
+    "bcc": ("python3-bpfcc", "bpfcc-tools"),
 }
 
 # To be raised when the way of making changes so that what was made before will not do.
 DEBIAN_REVISION = 1
 BASE_IMAGE_REVISION = 1
-GUEST_REVISION = 2
+GUEST_REVISION = 3
 
 FOREIGN_GUEST_REVISION = 1
 GUEST_KERNEL_REVISION = 1
@@ -70,10 +72,16 @@ class GuestKernel:
     package: str
     suite: str = ""
     """Of Debian; empty: the release that the machine itself has."""
+    headers: bool = False
+    """Whether its headers are with its modules, as their package has them there."""
 
     @property
     def part(self) -> str:
-        return f"kernel-{self.version}-{self.architecture}"
+        return kernel_part(self.version, self.architecture, headers=self.headers)
+
+
+def kernel_part(version: str, architecture: str, *, headers: bool) -> str:
+    return f"kernel-{version}-{architecture}{'-headers' if headers else ''}"
 
 
 GUEST_KERNELS = (
@@ -81,6 +89,7 @@ GUEST_KERNELS = (
     GuestKernel("6.12", "amd64", "linux-image-6.12-cloud-amd64"),
     GuestKernel("5.10", "amd64", "linux-image-cloud-amd64", suite="bullseye"),
     GuestKernel("6.1", "arm64", "linux-image-cloud-arm64"),
+    GuestKernel("6.1", "amd64", "linux-image-cloud-amd64", headers=True),
 )
 
 
@@ -235,6 +244,8 @@ def guest_kernel(kernel: GuestKernel, machine: Machine) -> Recipe:
         "kernel": f"{kernel.package} {kernel.architecture} {kernel.suite}".encode(),
         "revision": str(GUEST_KERNEL_REVISION).encode(),
     }
+    if kernel.headers:
+        inputs["headers"] = b"in the folders build and source"
     return Recipe(kernel.part, inputs, estimate_s=30, room_gb=1)
 
 

@@ -119,5 +119,14 @@ def test_a_kernel_of_another_release_is_another_folder() -> None:
     )
 
 
+def test_a_kernel_with_its_headers_is_another_part() -> None:
+    kernel = recipes.GUEST_KERNELS[0]
+    other = dataclasses.replace(kernel, headers=True)
+    assert other.part != kernel.part
+    (alone, together) = (recipes.guest_kernel(one, MACHINE) for one in (kernel, other))
+    assert together.folder.startswith(f"{other.part}-")
+    assert together.inputs != alone.inputs
+
+
 def test_the_base_image_bears_the_name_that_dockerfiles_ask_for() -> None:
     assert recipes.base_image_name(MACHINE) == "docker.io/library/debian:bookworm-slim"

@@ -3,6 +3,7 @@
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
     HiddenFileError,
+    KernelThreadError,
     ProcessGoneError,
     WorkerFailedError,
 )
@@ -63,6 +64,12 @@ def of_memory(answer: MemoryAnswer, name: str, *, is_linked: bool) -> ProfileRef
 
 
 def of_failure(failure: Exception, name: str) -> ProfileRefused:
+    if isinstance(failure, KernelThreadError):
+        return ProfileRefused(
+            "heap",
+            f"{name} is a thread of the kernel, which has no heap",
+            remedy="profile its CPU time",
+        )
     if isinstance(failure, ProcessGoneError):
         return gone(name)
     if isinstance(failure, HiddenFileError):

@@ -9,9 +9,9 @@ import os
 import select
 from pathlib import Path
 
-from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
+from nemutator_agent.inspection.failures import HiddenFileError, KernelThreadError, ProcessGoneError
 from nemutator_agent.inspection.opening_thread import OpeningThread
-from nemutator_agent.profiler.cpu_time import parse_process_image
+from nemutator_agent.profiler.cpu_time import is_kernel_thread, parse_process_image
 from nemutator_agent.profiler.heap.reading import HeldMemory
 
 
@@ -59,7 +59,13 @@ class ProcMem:
         except PermissionError:
             raise HiddenFileError from None
         except OSError:
-            raise ProcessGoneError from None
+            raise (KernelThreadError if self._is_kernels(pid) else ProcessGoneError) from None
+
+    def _is_kernels(self, pid: int) -> bool:
+        try:
+            return is_kernel_thread((self._proc / str(pid) / "stat").read_bytes())
+        except OSError:
+            return False
 
     def _image(self, pid: int) -> int:
         try:

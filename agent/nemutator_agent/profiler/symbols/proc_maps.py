@@ -9,6 +9,7 @@ import functools
 import os
 import stat
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
@@ -19,6 +20,7 @@ from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings
 from nemutator_agent.profiler.symbols.target_files import open_first, open_perf_map
 from nemutator_agent.profiler.symbols.vdso import NAME, is_same, own_vdso
 
+_MOST_THREADS = 64
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
@@ -52,9 +54,26 @@ class ProcMaps:
     def close(self, file: OpenFile) -> None:
         os.close(file.file)
 
+    def _process(self, pid: int) -> Path:
+        """Its folder; that of another of its threads where the first one has ended, which has no memory
+        any more."""
+        process = self._proc / str(pid)
+        try:
+            os.readlink(process / "exe")
+        except FileNotFoundError:
+            with contextlib.suppress(OSError):
+                for thread in islice(os.listdir(process / "task"), _MOST_THREADS):
+                    # Beside that of the process: only there are the files that it maps.
+                    other = self._proc / thread
+                    if thread != str(pid) and os.path.lexists(other / "exe"):
+                        return other
+        except OSError:
+            pass
+        return process
+
     def _mappings(self, pid: int) -> Mappings:
         try:
-            with (self._proc / str(pid) / "maps").open("rb") as file:
+            with (self._process(pid) / "maps").open("rb") as file:
                 content = file.read(LARGEST)
         except PermissionError:
             raise HiddenFileError from None
@@ -68,15 +87,15 @@ class ProcMaps:
 
     def _image(self, pid: int) -> int:
         try:
-            return parse_process_image((self._proc / str(pid) / "stat").read_bytes())
+            return parse_process_image((self._process(pid) / "stat").read_bytes())
         except OSError:
             raise ProcessGoneError from None
 
     def _perf_map(self, pid: int) -> OpenFile:
-        return self._identified(open_perf_map(self._proc / str(pid)))
+        return self._identified(open_perf_map(self._process(pid)))
 
     def _first(self, pid: int, paths: Sequence[str]) -> OpenFile:
-        return self._identified(open_first(self._proc / str(pid), paths))
+        return self._identified(open_first(self._process(pid), paths))
 
     def _open(self, pid: int, mapping: Mapping) -> OpenFile:
         if mapping.named == NAME:
@@ -84,7 +103,7 @@ class ProcMaps:
             if self._vdso is None or not is_same(mapping, self._vdso[1]):
                 raise ProcessGoneError
             return self._identified(os.dup(self._vdso[0]))
-        process = self._proc / str(pid)
+        process = self._process(pid)
         try:
             return self._opened(process / "map_files" / f"{mapping.start:x}-{mapping.end:x}")
         except HiddenFileError:

@@ -4,6 +4,7 @@ import pytest
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
     HiddenFileError,
+    KernelThreadError,
     ProcessGoneError,
     WorkerFailedError,
 )
@@ -55,6 +56,7 @@ def test_a_program_that_records_nothing_is_told_why() -> None:
     ("failure", "reason"),
     [
         (ProcessGoneError(), "gone"),
+        (KernelThreadError(), "heap"),
         (HiddenFileError(), "rights"),
         (FileSystemStuckError(), "heap"),
         (WorkerFailedError("hung"), "heap"),

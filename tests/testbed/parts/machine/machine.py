@@ -9,24 +9,27 @@ import secrets
 import shlex
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.processes import cpu_seconds
 from tests.testbed.building import made, unpacked
 from tests.testbed.parts.machine import run_disk
+from tests.testbed.parts.machine.boot_progress import BootProgress
 from tests.testbed.parts.machine.processors import PROCESSORS
 from tests.testbed.running.daemons import Daemon, DaemonFailedError
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until
 
-READY_S = 600.0
-"""Emulated on a busy machine; on an idle one it takes half a minute."""
+READY_S = 1800.0
+"""Emulated on a busy machine; on an idle one it takes a minute."""
 
 STARTS = 3
 """On a busy machine an emulated kernel has once hung before it had started anything. That is no test's
-fault, so it is said and started anew."""
+fault, so it is said and started anew. One that is merely slow is waited for."""
 
 REBOOTED_S = 1800.0
 """What runs in it may take minutes to end, before it starts anew."""
@@ -45,6 +48,12 @@ as much: it reads a timer of QEMU's, and forgets the addresses that it has trans
 HOST = "10.0.2.2"
 """How a machine that may reach it calls the loopback of the machine around it."""
 
+UP = """systemctl is-system-running --wait || {
+    systemctl list-units --failed --plain --no-legend | cut -d' ' -f1 | xargs -r systemctl start
+    systemctl is-system-running
+}"""
+"""Some of systemd's own units give up after 90 s, which may be no fault of theirs: they are started again."""
+
 PROMPT = b"(qemu) "
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
@@ -62,6 +71,8 @@ class Equipment:
     reaches_host: bool = False
     """Whether HOST leads to the loopback around it; to other networks it has no route."""
     may_reboot: bool = False
+    headers: bool = False
+    """Whether it has the headers of its kernel."""
 
 
 PLAIN = Equipment()
@@ -149,7 +160,7 @@ class Machine:
         self.daemon.wait_until(self.is_up, within_s=REBOOTED_S)
 
     def is_up(self) -> bool:
-        return self.holds("systemctl is-system-running --wait")
+        return self.holds(UP)
 
     def _booted_since(self, before: str) -> bool:
         # The connection of before is of no use, and need not notice it by itself.
@@ -190,7 +201,7 @@ def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
     architecture = equipment.architecture
     processor, tools = PROCESSORS[architecture], made.debian("machine")
     emulator = made.debian(processor.group)
-    boot = made.guest_kernel(kernel, architecture)
+    boot = made.guest_kernel(kernel, architecture, headers=equipment.headers)
     name = f"machine-{kernel}-{architecture}-{secrets.token_hex(2)}"
     folder = run.folder(name)
     environment = unpacked.environment(tools)
@@ -237,21 +248,31 @@ def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
 
 
 def _first_up(start: Callable[[], Machine]) -> Machine:
-    for number in range(1, STARTS):
+    for number in range(1, STARTS + 1):
         machine = start()
-        try:
-            machine.daemon.wait_until(machine.is_up, within_s=READY_S / 2)
-        except DaemonFailedError as failed:
-            machine.daemon.kill()
-            # Beside the logs that are kept, so that somebody can find out where it hung.
-            with contextlib.suppress(FileNotFoundError):
-                machine.console.rename(machine.console.with_suffix(f".hung-{number}"))
-            print(f"{failed}; it is started anew")
-        else:
+        if _comes_up(machine):
             return machine
-    machine = start()
-    machine.daemon.wait_until(machine.is_up, within_s=READY_S)
-    return machine
+        machine.daemon.kill()
+        # Beside the logs that are kept, so that somebody can find out where it hung.
+        with contextlib.suppress(FileNotFoundError):
+            machine.console.rename(machine.console.with_suffix(f".hung-{number}"))
+        print(f"{machine.daemon.name} hangs at its start; its log:\n{machine.daemon.said()}")
+    raise DaemonFailedError(f"{machine.daemon.name} hung at each of {STARTS} starts")
+
+
+def _comes_up(machine: Machine) -> bool:
+    """False once it hangs."""
+    progress, is_up = BootProgress(), False
+
+    def settled() -> bool:
+        nonlocal is_up
+        is_up = machine.is_up()
+        said = machine.console.stat().st_size if machine.console.exists() else 0
+        cpu_s = cpu_seconds(machine.daemon.pid)
+        return is_up or progress.hangs(said=said, cpu_s=cpu_s, now=time.monotonic())
+
+    machine.daemon.wait_until(settled, within_s=READY_S)
+    return is_up
 
 
 def _read_to_prompt(monitor: socket.socket) -> str:
