@@ -257,7 +257,7 @@ def _first_up(start: Callable[[], Machine]) -> Machine:
         with contextlib.suppress(FileNotFoundError):
             machine.console.rename(machine.console.with_suffix(f".hung-{number}"))
         print(f"{machine.daemon.name} hangs at its start; its log:\n{machine.daemon.said()}")
-    raise DaemonFailedError(f"{machine.daemon.name} hung at each of {STARTS} starts")
+    raise DaemonFailedError(f"it hung at each of {STARTS} starts")
 
 
 def _comes_up(machine: Machine) -> bool:
