@@ -113,10 +113,10 @@ def test_advice_comes_from_it_with_nothing_installed(
         assert (row["owner"], row["strategy"]) == ("cart", name)
         assert row["requests_now"]["cpu"] == "2000m"
     # The last one was seed's: the most and a third to limit, the average and a tenth to request. It looks every five
-    # minutes, and may miss a peak between.
+    # minutes, and may miss a peak between; what it sees first may be a minute of five, and a counter that began anew lacks one.
     assert row["limits"]["memory"] in ("399000000", "266000000")
     assert 215_000_000 <= int(row["requests"]["memory"]) <= 235_000_000
-    assert 500 <= int(row["requests"]["cpu"].removesuffix("m")) <= 650
+    assert 440 <= int(row["requests"]["cpu"].removesuffix("m")) <= 650
     assert main(["advise", "--prometheus", served, "--days", "1", "-n", CORNER]) == 0
     captured = capsys.readouterr()
     assert "Deployment/cart" in captured.out

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.first_light.installation import Installation, delete_namespaces
+from tests.e2e.first_light.installation import SAMPLE, Installation, delete_namespaces
 from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.first_light.team import REACHED_S, WAITS, only
 from tests.e2e.testbed.test_resize import Limits, limits_of
@@ -323,3 +323,86 @@ def test_what_may_not_be_resized_is_evicted_within_its_budget_and_taken_back(
     sized.is_ready("moved")
     newest = sized.next_pods("moved", name)
     assert all(requests_of(one) == ASKED for one in newest)
+
+
+THIRSTY = """\
+import os, time
+while not os.path.exists("/state/go"):
+    time.sleep(0.2)
+os.remove("/state/go")
+much = bytearray(b"x" * (400 << 20))
+"""
+"""It takes more memory than it may once somebody asks for that, and not again after its end."""
+
+GO = "open('/state/go', 'w')"
+
+
+SMALL = {"cpu": "20m", "memory": ASKED["memory"]}
+
+
+def with_container(name: str, **changed: Any) -> dict[str, Any]:
+    made = deployment(name)
+    spec = made["spec"]["template"]["spec"]
+    spec["containers"][0] |= changed
+    spec["containers"][0]["resources"]["requests"] = SMALL
+    spec["volumes"] = [{"name": "state", "emptyDir": {}}]
+    return made
+
+
+@pytest.mark.usefixtures("sample_image")
+def test_a_kill_for_memory_raises_what_is_advised_and_a_leak_does_not(sized: Sized) -> None:
+    cluster = sized.cluster
+    # The node has no room beside those of the tests before.
+    cluster.kubectl("delete", "deployment", "--all", WHERE, within_s=120)
+    mounts = [{"name": "state", "mountPath": "/state"}]
+    cluster.apply(
+        with_container("thirsty", command=["python", "-c", THIRSTY], volumeMounts=mounts),
+        with_container("leaky", image=SAMPLE, command=["/shop"]),
+    )
+
+    def advice(name: str) -> dict[str, Any] | None:
+        rows = sized.installation.items("/api/v1/advice?namespace=sized", token=sized.token)
+        return next((one for one in rows if one["owner"] == name), None)
+
+    def memory(name: str) -> int:
+        found = advice(name)
+        text = (found or {}).get("requests", {}).get("memory") or "0M"
+        return int(text.removesuffix("M")) * 1_000_000
+
+    def last_end() -> str:
+        (pod,) = sized.pods("thirsty")
+        ended = only(pod["status"]["containerStatuses"])["lastState"].get("terminated", {})
+        return str(ended.get("reason"))
+
+    for name in ("thirsty", "leaky"):
+        sized.is_ready(name)
+    until(lambda: memory("thirsty") > 0, "there is advice before the kill", within_s=REACHED_S)
+    before = memory("thirsty")
+    (pod,) = sized.pods("thirsty")
+    cluster.kubectl("exec", pod["metadata"]["name"], WHERE, "--", "python", "-c", GO)
+    until(lambda: last_end() == "OOMKilled", "the kernel has killed it", within_s=REACHED_S)
+    # What VPA makes of a kill: 100 MiB more than was requested, and its margin.
+    least = (128 + 100) * (1 << 20) * 1.15
+    until(lambda: memory("thirsty") >= least, "the next advice is more", within_s=REACHED_S)
+    raised = advice("thirsty")
+    assert raised is not None
+    assert before < least
+    assert raised["use"]["kills"] == 1
+    assert "killed for memory once" in raised["reason"]
+
+    def grows() -> bool:
+        return "this memory grows" in (advice("leaky") or {}).get("reason", "")
+
+    until(grows, "what leaks is known to", within_s=REACHED_S)
+    leaking = advice("leaky")
+    assert leaking is not None
+    assert (leaking["requests"]["memory"], leaking["limits"]["memory"]) == (None, None)
+    cluster.apply(policy("leaky", "InPlace"))
+    until(
+        lambda: requests_of(only(sized.pods("leaky")))["cpu"] != SMALL["cpu"],
+        "it is given CPU",
+        within_s=REACHED_S,
+    )
+    assert requests_of(only(sized.pods("leaky")))["memory"] == SMALL["memory"]
+    cluster.kubectl("delete", "sizingpolicy", "leaky")
+    cluster.kubectl("delete", "deployment", "thirsty", "leaky", WHERE, within_s=120)

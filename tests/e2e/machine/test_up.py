@@ -4,6 +4,8 @@ import json
 import shlex
 
 import pytest
+from nemutator_controller.units.drop_ins import drop_in
+from nemutator_controller.units.unit_states import PROPERTIES, state_of
 
 from tests.e2e.machine.commands import (
     QUOTA,
@@ -62,6 +64,32 @@ def test_real_control_groups_become_advice(up: Machine) -> None:
         )
 
     until(advised, "there is advice for the unit", within_s=WITHIN_S)
+
+
+def test_systemd_takes_both_lines_of_a_drop_in_for_a_unit_that_runs(guest: Machine) -> None:
+    start_unit(guest, "sized", "sleep", "infinity")
+    content = drop_in(weight=59, memory_high=412_000_000)
+    guest.write("/etc/systemd/system/sized.service.d/50-nemutator.conf", content)
+    shown = guest.sh(
+        "chmod 755 /etc/systemd/system/sized.service.d; systemctl daemon-reload;"
+        f" cd /sys/fs/cgroup/store.slice/sized.service; cat cpu.weight memory.high;"
+        f" systemctl show --property={','.join(PROPERTIES)} -- sized.service;"
+        " rm -r /etc/systemd/system/sized.service.d; systemctl daemon-reload"
+    )
+    weight, high, *properties = shown.splitlines()
+    # The kernel keeps whole pages.
+    assert (weight, int(high)) == ("59", 412_000_000 // 4096 * 4096)
+    state = state_of("\n".join(properties))
+    assert state is not None
+    assert (state.name, state.namespace, state.is_transient) == (
+        "sized.service",
+        "store.slice",
+        True,
+    )
+    assert (state.cpu_weight, state.memory_high, state.memory_max) == (59, 412_000_000, None)
+    assert state.drop_ins[-1] == "/etc/systemd/system/sized.service.d/50-nemutator.conf"
+    absent = f"systemctl show --property={','.join(PROPERTIES)} -- none.service"
+    assert state_of(guest.sh(absent)) is None
 
 
 @pytest.fixture(scope="module")
