@@ -1,7 +1,8 @@
 """Off-peak, a real control plane has a node emptied within budgets and named, and a CapacityBuffer asked for room.
 
 The brain finds the days that it has saved, as after a restart: of 24 hours one is an hour here, it is quiet now, and
-busy in half a day. Nobody runs pods: the test is the kubelet of three nodes, and says when a pod is ready.
+busy in half a day. Nobody runs pods: the test is the kubelet of three nodes, and says when a pod is ready. As in
+test_node_marks.py, no other brain may see these nodes.
 """
 
 import asyncio
@@ -29,8 +30,8 @@ from tests.e2e.testbed.in_cluster.installation import (
     nemutator,
     refusals,
 )
-from tests.e2e.testbed.in_cluster.test_node_marks import permissions
 from tests.e2e.testbed.test_eviction import allowed, budget
+from tests.e2e.testbed.test_node_marks import permissions
 from tests.e2e.testbed.test_seasons import buffer
 from tests.e2e.testbed.workloads import container, replicated, sleeping
 from tests.fakes.databases import opened

@@ -1,6 +1,7 @@
 """A node's taint follows its pressure on a real API server, and goes when it is well again; so does its grade for placement.
 
-Nobody runs pods there: how much tasks of the nodes wait is what agents of both report.
+Nobody runs pods there: how much tasks of the nodes wait is what agents of both report. The brain of in_cluster/ must have
+ended: its settings want no marks, so that it would take these away, which it may not.
 """
 
 import json
@@ -28,7 +29,7 @@ from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.running.waiting import until
 
-PERMISSIONS = Path(__file__).parents[4] / "deploy" / "nodes" / "nodes.yaml"
+PERMISSIONS = Path(__file__).parents[3] / "deploy" / "nodes" / "nodes.yaml"
 PRESSURE = "nemutator.io/pressure"
 PATIENCE_S = 300
 MINUTE_S = 4
