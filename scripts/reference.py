@@ -9,15 +9,20 @@ from nemutator_common import names, settings
 from nemutator_common.errors import PERMANENT, ExitCode
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference.md"
-PACKAGES = ("nemutator_ctl", "nemutator_controller", "nemutator_agent")
+MODULES = (
+    "nemutator_ctl.settings",
+    "nemutator_controller.settings.brain",
+    "nemutator_controller.settings.admission",
+    "nemutator_agent.settings",
+)
 
 
 def schemas() -> Iterator[type[settings.Shared]]:
     """The settings class of every role, in the order of `names.ROLES`."""
     found = {
         thing.role: thing
-        for package in PACKAGES
-        for thing in vars(importlib.import_module(f"{package}.settings")).values()
+        for module in MODULES
+        for thing in vars(importlib.import_module(module)).values()
         if isinstance(thing, type) and issubclass(thing, settings.Shared) and hasattr(thing, "role")
     }
     return (found[role] for role in names.ROLES)

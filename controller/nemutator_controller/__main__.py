@@ -6,7 +6,8 @@ from nemutator_common import launching
 from nemutator_common.launching import Role, from_module
 from nemutator_common.old_objects import OldObjects
 
-from nemutator_controller.settings import AdmissionSettings, BrainSettings
+from nemutator_controller.settings.admission import AdmissionSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 APP = "nemutator_controller.app"
 """Each role imports only what it needs."""

@@ -7,7 +7,7 @@ from aiohttp import ClientSession, ClientTimeout, web
 from nemutator_common.process import Process
 from nemutator_controller.access.routes import AllowedRoute
 from nemutator_controller.app.console import cluster_gate
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.fakes.reviews import MemoryReviews
 

@@ -12,7 +12,7 @@ from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 from nemutator_controller.app import brain
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 PATIENCE = ClientTimeout(total=60)
 READY_S = 240

@@ -20,7 +20,7 @@ from nemutator_controller.inventory.taking import CountedMachine
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.endpoint import MutationsApi
 from nemutator_controller.journal.rolling_back import RollingBack
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
 from tests.fakes.decisions import POD, changed_pod, decision

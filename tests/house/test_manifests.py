@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 from nemutator_common.settings import fields
-from nemutator_controller.settings import AdmissionSettings
+from nemutator_controller.settings.admission import AdmissionSettings
 
 from tests.house.tree import REPOSITORY
 

@@ -42,7 +42,7 @@ from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.policies.objects import MUTATION_POLICIES
-from nemutator_controller.settings import AdmissionSettings
+from nemutator_controller.settings.admission import AdmissionSettings
 from nemutator_controller.updating.at_creation import policy_at_creation
 from nemutator_controller.updating.objects import SIZING_POLICIES
 

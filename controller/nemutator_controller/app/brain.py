@@ -55,7 +55,7 @@ from nemutator_controller.database.start_failures import explained_at_the_start
 from nemutator_controller.history.learning import UsageHistoryLearner
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.kept_flows import KeptFlows
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.usage.sql import make_room
 

@@ -57,7 +57,7 @@ from nemutator_controller.policies.status_writer import PolicyStatusWriter
 from nemutator_controller.registration.installation import WEBHOOKS, KubeInstallation
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.updating.objects import SIZING_POLICIES
 
 ALONE = frozenset(

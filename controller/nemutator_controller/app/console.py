@@ -33,7 +33,7 @@ from nemutator_controller.console.refusals import (
     link_needed,
     sign_in_needed,
 )
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
 """What the page posts is small. All drains together take less than the second that a stop may."""

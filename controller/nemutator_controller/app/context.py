@@ -6,7 +6,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.database.access import Database
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.app.http_accounts import reread, wrong
 from nemutator_controller.setting_checks import is_private
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.sources.datadog_answers import LONGEST_WAIT_S
 from nemutator_controller.sizing.sources.datadog_http import DatadogHttp, DatadogKeys
 from nemutator_controller.sizing.sources.datadog_questions import site_url

@@ -29,7 +29,7 @@ from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import Narrowing
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.setting_checks import words_in
-from nemutator_controller.settings import EXPORTS
+from nemutator_controller.settings.profiles import EXPORTS
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.usages import Usages
 

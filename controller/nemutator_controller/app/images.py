@@ -20,7 +20,7 @@ from nemutator_controller.images.registry_passwords import (
     parse_registry_passwords,
 )
 from nemutator_controller.images.sql import SqlDigests
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 def images_part(context: BrainContext) -> Part:

@@ -25,7 +25,7 @@ from nemutator_controller.kube.writing import Writer
 from nemutator_controller.leasing.election import Election
 from nemutator_controller.leasing.kube_leases import KubeLease
 from nemutator_controller.leasing.leading import Leading
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 log = logging.getLogger(__name__)
 

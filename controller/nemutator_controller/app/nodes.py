@@ -29,7 +29,7 @@ from nemutator_controller.ingest.series_owners import SeriesOwners
 from nemutator_controller.ingest.series_tables import SeriesTables
 from nemutator_controller.ingest.sql import SqlReports
 from nemutator_controller.inventory.kept_flows import KeptFlows
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.keys import ByPath, replicas
 from nemutator_controller.sizing.learning import NOTHING_REQUESTED, UsageLearner
 from nemutator_controller.sizing.shared.learning import SharedLearning

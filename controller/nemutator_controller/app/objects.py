@@ -5,7 +5,7 @@ from nemutator_common.process import Process
 from nemutator_controller.app.http_accounts import reread, wrong
 from nemutator_controller.objects.s3 import S3Objects
 from nemutator_controller.setting_checks import is_private
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 def object_store(settings: BrainSettings, process: Process) -> S3Objects | None:

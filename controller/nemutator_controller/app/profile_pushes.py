@@ -12,7 +12,7 @@ from nemutator_controller.profiles.push_bodies import (
     pyroscope_body,
 )
 from nemutator_controller.profiles.push_http import HttpPush
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 def push_destinations(settings: BrainSettings, process: Process) -> Iterator[HttpPush]:

@@ -13,7 +13,7 @@ from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.prometheus_finding import PrometheusFinding
 from nemutator_controller.prometheus_http import PrometheusHttp
 from nemutator_controller.prometheus_services import FIND, FoundService, ServiceFacts
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 def prometheus(

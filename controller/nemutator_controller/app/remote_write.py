@@ -6,7 +6,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.app.http_accounts import http_account, reread, wrong
 from nemutator_controller.history.remote_write_http import HttpRemoteWrite
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 def remote_write(settings: BrainSettings, process: Process) -> HttpRemoteWrite | None:

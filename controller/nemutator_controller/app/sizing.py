@@ -27,7 +27,7 @@ from nemutator_controller.mutations.advisor import (
     WithoutAdvice,
     WorkloadRef,
 )
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.documents import advice_list, for_admission
 from nemutator_controller.sizing.endpoint import NO_FLAGS, NO_IMAGES, NOWHERE_ELSE, AdviceApi
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested

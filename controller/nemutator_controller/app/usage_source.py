@@ -10,7 +10,7 @@ from nemutator_controller.app.datadog import datadog_reading
 from nemutator_controller.app.http_accounts import wrong
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.prometheus import prometheus
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
 from nemutator_controller.sizing.sources.ports import UsageSource

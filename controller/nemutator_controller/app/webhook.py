@@ -20,7 +20,7 @@ from nemutator_controller.admission.recent_stamps import RecentStamps
 from nemutator_controller.admission.reviews import LARGEST
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
-from nemutator_controller.settings import AdmissionSettings
+from nemutator_controller.settings.admission import AdmissionSettings
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part
 from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.windows.choice import DeclaredPod, WindowChoice
 from nemutator_controller.windows.endpoint import WindowPodsApi
 

@@ -2,7 +2,7 @@
 
 from nemutator_agent.settings import ObserveSettings
 from nemutator_common import names
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.checks import (

@@ -10,7 +10,7 @@ from nemutator_agent.settings import CredentialsSettings, ObserveSettings
 from nemutator_common import launching, names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import SettingsError, Shared
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from nemutator_ctl.parsers import Parser
 from nemutator_ctl.settings import UpSettings

@@ -11,7 +11,7 @@ from nemutator_controller.access.people import FRESH_S
 from nemutator_controller.access.routes import allowed
 from nemutator_controller.app.console import cluster_gate
 from nemutator_controller.kube.failures import UnavailableError
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter

@@ -12,7 +12,7 @@ from nemutator_controller.access.gates import CALLER, Gate, ProcessRule
 from nemutator_controller.access.routes import DeclaredRoutes, ProcessRoute, served_to
 from nemutator_controller.app.brain import brain_parts
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.fakes.databases import opened
 from tests.fakes.process import fake_process

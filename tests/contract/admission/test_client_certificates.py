@@ -16,7 +16,7 @@ from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.app.webhook import webhook_listener
-from nemutator_controller.settings import AdmissionSettings
+from nemutator_controller.settings.admission import AdmissionSettings
 
 from tests.certificates import Authority, Leaf
 from tests.fakes.admission import MemoryRecords, MemoryWorld

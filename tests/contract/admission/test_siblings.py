@@ -18,7 +18,7 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_controller.admission.siblings import LONGEST, SUFFIX, Siblings
 from nemutator_controller.app.webhook import webhook_listener
 from nemutator_controller.mutations.patches import apply_patch
-from nemutator_controller.settings import AdmissionSettings
+from nemutator_controller.settings.admission import AdmissionSettings
 
 from tests.certificates import Authority
 from tests.fakes.admission import MemoryRecords, MemoryWorld

@@ -15,7 +15,7 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.console.open_api import ApiPath, ApiRefusal, answer_types
 from nemutator_controller.evictions.endpoint import EvictionsApi
 from nemutator_controller.rolling.endpoint import RollsApi
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.fakes.brains import standing_brain
 from tests.fakes.databases import opened

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_controller.app.usage_source import chosen_source
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
 from nemutator_controller.sizing.sources.source_learning import SourceLearning

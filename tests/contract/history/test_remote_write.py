@@ -18,7 +18,7 @@ from nemutator_controller.history.remote_write_messages import (
     labels,
     series,
 )
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
 from tests.fakes.process import fake_process

@@ -22,7 +22,7 @@ from nemutator_controller.images.failures import ImageUnreadableError
 from nemutator_controller.images.reading import ImageReading
 from nemutator_controller.images.references import parse_image
 from nemutator_controller.mutations.image_commands import ImageCommand
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
 from tests.controller.images.test_reading import Brain

@@ -37,7 +37,7 @@ from nemutator_controller.mutations.decisions import Edit, pod_subject
 from nemutator_controller.neighbours.labels import LabelledObject, NotLabelledError
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 from tests.contract.kube.waiting import until

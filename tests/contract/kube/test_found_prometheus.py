@@ -13,7 +13,7 @@ import pytest
 from nemutator_common.errors import ExitCode
 from nemutator_controller.app.prometheus import prometheus
 from nemutator_controller.prometheus_finding import PrometheusFinding
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.contract.in_cluster.test_adapters import watched
 from tests.contract.kube.waiting import until

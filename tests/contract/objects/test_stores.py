@@ -15,7 +15,7 @@ from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.objects import s3
 from nemutator_controller.objects.ports import ObjectStore
 from nemutator_controller.objects.s3 import S3Objects
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
 from tests.fakes.objects import KEY_ID, REGION, SECRET, FakeBucket, MemoryObjects

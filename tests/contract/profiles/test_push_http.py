@@ -12,7 +12,7 @@ from nemutator_common.wire import ProfileMeasure
 from nemutator_controller.app.profile_pushes import push_destinations
 from nemutator_controller.profiles.push_http import HttpPush
 from nemutator_controller.profiles.records import PushRefusedError, PushUnavailableError
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
 from tests.fakes.process import fake_process

@@ -14,7 +14,7 @@ from nemutator_controller.history.older import OlderQuestion
 from nemutator_controller.history.older_reading import ReadingBack
 from nemutator_controller.history.remote_write_messages import body, labels, series
 from nemutator_controller.history.written_minutes import PREFIX
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey
 
 from tests.contract.history.test_api import asked, report

@@ -16,7 +16,7 @@ from nemutator_common.windows import MOST_CANDIDATES, PODS_PATH, WindowCandidate
 from nemutator_controller.access.callers import Caller
 from nemutator_controller.access.gates import CALLER
 from nemutator_controller.app.windows import window_choice
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.windows.choice import DeclaredPod, WindowChoice
 from nemutator_controller.windows.endpoint import WindowPodsApi
 

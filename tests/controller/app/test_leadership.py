@@ -11,7 +11,7 @@ from nemutator_controller.app.leadership import Leadership, refuse_many_on_a_fil
 from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.kube.calls import Call
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from nemutator_agent.settings import ObserveSettings
 from nemutator_common import names
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 from nemutator_ctl.doctor.checks import DISTRUSTED, State
 from nemutator_ctl.doctor.facts import Space, Unread
 from nemutator_ctl.doctor.system import CHECKS

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 from nemutator_common import settings
-from nemutator_controller.settings import AdmissionSettings, BrainSettings
+from nemutator_controller.settings.admission import AdmissionSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 from scripts.chart import CHART, DEPLOY
 from tests.e2e.first_light.manifests import FOLDERS

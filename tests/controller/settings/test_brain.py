@@ -2,7 +2,7 @@ import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_common.settings import resolve
 from nemutator_controller.setting_checks import host_names
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings.brain import BrainSettings
 
 
 def test_every_problem_is_reported_at_once() -> None:

@@ -1,0 +1,18 @@
+import pytest
+from nemutator_common.settings import SettingsError, resolve
+from nemutator_controller.settings.brain import BrainSettings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("extender", "localhost"),
+        ("season_zone", "Mars/Olympus"),
+        ("season_day_s", "1"),
+        ("neighbour_minute_s", "1"),
+        ("reserve_nodes", "=a"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_name(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match="--" + name.replace("_", "-")):
+        resolve(BrainSettings, file={}, environment={}, flags={name: value})
