@@ -88,13 +88,22 @@ class Filled:
     placed: dict[Life, str] = field(default_factory=dict)
     known: dict[Life, str] = field(default_factory=dict)
     step: int = 0
+    seen: dict[str, str] = field(default_factory=dict)
+    """Where each pod is that has been seen on a node, as a watch tells."""
+
+    def node_of(self, uid: str) -> str | None:
+        return self.seen.get(uid, "")
 
     async def take(self) -> NodesSnapshot | None:
-        return self.world.snapshot(self.placed, self.known, self.step, now=time.time())
+        return self.world.snapshot(
+            self.placed, self.known, self.step, bound=frozenset(self.seen), now=time.time()
+        )
 
 
-async def filled(cluster: Cluster, transport: Transport, name: str) -> Figures:
-    plan = Plan(name=name, nodes=NODES, pods=PODS_THERE, namespaces=2, largest_workload=20)
+async def filled(cluster: Cluster, transport: Transport, name: str, seed: int = 0) -> Figures:
+    plan = Plan(
+        name=name, nodes=NODES, pods=PODS_THERE, namespaces=2, largest_workload=20, seed=seed
+    )
     fleet = Fleet(plan, transport, SystemClock(), roll=random.random)
     sender = Sender(transport, SystemClock(), roll=random.random)
     state = Filled(World(plan))
@@ -190,6 +199,7 @@ async def _until_bound(transport: Transport, plan: Plan, state: Filled, come: li
                 for pod in page.items:
                     if pod.spec.node_name and pod.metadata.name in missing:
                         state.placed[missing.pop(pod.metadata.name)] = pod.spec.node_name
+                        state.seen[pod.metadata.uid] = pod.spec.node_name
             await asyncio.sleep(0.1)
 
 

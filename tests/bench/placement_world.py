@@ -6,7 +6,7 @@ workloads far more than all of it. It comes and goes with the steps, each worklo
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, pi, sin
@@ -90,8 +90,11 @@ class World:
         pairs = [(number, number - 1) for number in range(1, count, 2)]
         return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
 
-    def snapshot(self, placed: Placed, known: Placed, step: int, *, now: float) -> NodesSnapshot:
-        """As the brain has it: of pods that have come in this step what they request is known, and not what they use."""
+    def snapshot(
+        self, placed: Placed, known: Placed, step: int, *, bound: Collection[str], now: float
+    ) -> NodesSnapshot:
+        """As the brain has it: of pods that have come in this step what they request is known, and not what they use.
+        *bound*: the uids of those that are *placed*."""
         asked: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
         familiars: dict[int, Counter[str]] = defaultdict(Counter)
         pods: Counter[str] = Counter(placed.values())
@@ -126,6 +129,7 @@ class World:
             },
             aggressors={},
             worst={whose[number]: cores for number, cores in self.worst.items()},
+            bound=bound,
             taken_at=now,
         )
 

@@ -121,6 +121,13 @@ class ClusterNodes:
     levels: KnownLevels
     clock: Clock
 
+    def node_of(self, uid: str) -> str | None:
+        snapshot = self.watched.pods()
+        if snapshot is None:
+            return ""
+        pod = snapshot.pod(uid)
+        return None if pod is None else pod.spec.node_name
+
     async def take(self) -> NodesSnapshot | None:
         snapshot = self.watched.pods()
         if snapshot is None:
@@ -169,6 +176,7 @@ class ClusterNodes:
                 taken_at=now,
                 season=season,
                 seasons=seasons,
+                bound=_bound(figures),
             )
 
         return await asyncio.to_thread(made)
@@ -223,6 +231,16 @@ def _nodes(
         )
         for node in figures.nodes.values()
     ]
+
+
+def _bound(figures: ClusterFigures) -> frozenset[str]:
+    """Of the pods that these *figures* have, and not of those that are there by now."""
+    return frozenset(
+        each.pod.metadata.uid
+        for workload in figures.workloads.values()
+        for each in workload.pods
+        if each.pod.spec.node_name
+    )
 
 
 def _familiars(figures: ClusterFigures) -> dict[Workload, Mapping[str, int]]:

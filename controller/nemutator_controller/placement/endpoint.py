@@ -55,14 +55,17 @@ class PlacementApi:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SchedulerExtender:
     """Scores, and nothing else: it filters no node and binds no pod. It reads memory alone, and says 0 for all nodes
     while it knows nothing, which leaves the scheduler's own scores as they are."""
 
     snapshot: KeptNodesSnapshot
     process: Process
-    promises: Promises = field(default_factory=Promises)
+    promises: Promises = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.promises = Promises(self.snapshot.source.node_of)
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(PRIORITIZE, self._prioritize)]
@@ -78,8 +81,9 @@ class SchedulerExtender:
         if found is None:
             self._count("unknown")
             return answer([{"Host": name, "Score": 0} for name in asked.nodes])
-        scored = asked_scores(self.promises.with_those(found), asked.pod, asked.nodes)
-        self.promises.add(asked.pod, asked.nodes, scored)
+        expected = self.promises.with_those(found, asked.uid)
+        scored = asked_scores(expected, asked.pod, asked.nodes)
+        self.promises.add(asked.pod, asked.nodes, scored, asked.uid)
         self._count("scored")
         response = answer(priorities(asked.nodes, scored))
         self.process.meter.observe(names.PLACEMENT_SECONDS, self.process.clock.monotonic() - began)

@@ -1,6 +1,6 @@
 """The nodes of one moment, as columns: what placing a pod depends on, and nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,6 +59,8 @@ class NodesSnapshot:
     """Of the cluster; empty: it is not known."""
     seasons: Mapping[Workload, str] = field(default_factory=dict)
     """Of workloads that have one of their own."""
+    bound: Collection[str] = frozenset()
+    """The uids of the pods that are counted on nodes."""
     taken_at: float = 0.0
 
     def season_of(self, workload: Workload) -> str:
@@ -89,6 +91,7 @@ def nodes_snapshot(
     worst: Mapping[Workload, float] | None = None,
     season: str = "",
     seasons: Mapping[Workload, str] | None = None,
+    bound: Collection[str] = frozenset(),
 ) -> NodesSnapshot:
     """*familiars* and *talkers* by the names of nodes; those of other nodes are left out."""
     places = {node.name: place for place, node in enumerate(nodes)}
@@ -116,5 +119,6 @@ def nodes_snapshot(
         worst=worst or {},
         season=season,
         seasons=seasons or {},
+        bound=bound,
         taken_at=taken_at,
     )

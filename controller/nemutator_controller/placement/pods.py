@@ -35,6 +35,7 @@ class _Owner(_Shape, frozen=True):
 class _Metadata(_Shape, frozen=True):
     name: str = ""
     namespace: str = ""
+    uid: str = ""
     labels: dict[str, str] | None = None
     owner_references: tuple[_Owner, ...] | None = None
 
@@ -79,6 +80,8 @@ class _ExtenderArgs(msgspec.Struct, frozen=True, rename="pascal"):
 class ExtenderQuestion:
     pod: WantedPod
     nodes: tuple[str, ...]
+    uid: str = ""
+    """Of the pod; empty: the scheduler does not say."""
 
 
 _extender = msgspec.json.Decoder(_ExtenderArgs)
@@ -98,7 +101,7 @@ def extender_question(body: bytes) -> ExtenderQuestion:
         nodes = tuple(each.metadata.name for each in items)
     if len(nodes) > MOST_NODES or any(len(name) > LONGEST_NAME for name in nodes):
         raise InvalidPlacementError(f"NodeNames: at most {MOST_NODES}, of {LONGEST_NAME} letters")
-    return ExtenderQuestion(wanted(asked.pod), nodes)
+    return ExtenderQuestion(wanted(asked.pod), nodes, asked.pod.metadata.uid[:LONGEST_NAME])
 
 
 def pod_question(body: bytes) -> WantedPod:

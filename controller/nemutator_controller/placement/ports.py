@@ -9,3 +9,7 @@ class NodesSource(Protocol):
     async def take(self) -> NodesSnapshot | None:
         """The nodes as they are now; None while they are not known."""
         ...
+
+    def node_of(self, uid: str) -> str | None:
+        """Of a pod, at once; empty: it has not been seen on one yet; None: nobody knows the pod."""
+        ...

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from nemutator_common import names
@@ -28,10 +29,22 @@ CLOCK = ManualClock()
 
 
 class Fixed:
+    def node_of(self, uid: str) -> str | None:
+        return ""
+
     async def take(self) -> NodesSnapshot | None:
         return snapshot(
             node("good", used_cores=4.0), node("hot", used_cores=7.9), taken_at=CLOCK.now()
         )
+
+
+class Two(Fixed):
+    async def take(self) -> NodesSnapshot | None:
+        nodes = (
+            node("a", used_cores=1.0, worst_cores=1.0),
+            node("b", used_cores=0.6, worst_cores=0.6),
+        )
+        return snapshot(*nodes, taken_at=CLOCK.now())
 
 
 async def asked(
@@ -66,6 +79,51 @@ async def prioritized(kept: KeptNodesSnapshot, body: bytes, meter: MemoryMeter) 
     app.add_routes(extender.routes())
     async with TestClient(TestServer(app)) as client, client.post(PRIORITIZE, data=body) as answer:
         return answer.status, await answer.json()
+
+
+async def test_a_wave_is_spread_until_its_pods_are_seen_and_a_repeated_question_changes_nothing() -> (
+    None
+):
+    kept = KeptNodesSnapshot(Two(), fake_process(clock=CLOCK))
+    await kept.fresh()
+    app = web.Application()
+    app.add_routes(SchedulerExtender(kept, fake_process(clock=CLOCK)).routes())
+
+    async def best(client: Any, uid: str) -> str:
+        pod: dict[str, Any] = json.loads(json.dumps(POD))
+        pod["metadata"]["uid"] = uid
+        body = json.dumps({"Pod": pod, "NodeNames": ["a", "b"]}).encode()
+        async with client.post(PRIORITIZE, data=body) as answer:
+            found = await answer.json()
+        return str(max(found, key=lambda one: one["Score"])["Host"])
+
+    async with TestClient(TestServer(app)) as client:
+        assert [await best(client, "u1") for _ in range(3)] == ["a", "a", "a"]
+        assert await best(client, "u2") == "b"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b'{"Pod": 1}',
+        b'{"Pod": {"metadata": {"uid": 7}}}',
+        b'{"Pod": {}, "NodeNames": [null]}',
+        b'{"Pod": {}, "Nodes": {"items": [[]]}}',
+        b'{"Pod": {"spec": ' + b"[" * 10_000,
+    ],
+    ids=["empty", "null", "list", "no text", "number", "uid", "name", "node", "deep"],
+)
+async def test_what_is_no_question_is_refused_and_counted(body: bytes) -> None:
+    meter = MemoryMeter()
+    kept = KeptNodesSnapshot(Fixed(), fake_process(clock=CLOCK))
+    await kept.fresh()
+    status, found = await prioritized(kept, body, meter)
+    assert (status, list(found)) == (400, ["error", "remedy"])
+    assert meter.value(names.PLACEMENTS_SCORED, result="invalid") == 1
 
 
 async def test_a_scheduler_gets_a_number_for_each_node_that_it_names() -> None:

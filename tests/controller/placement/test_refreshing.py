@@ -15,6 +15,9 @@ class Source:
     known: bool = True
     taken: list[float] = field(default_factory=list)
 
+    def node_of(self, uid: str) -> str | None:
+        return ""
+
     async def take(self) -> NodesSnapshot | None:
         self.taken.append(self.clock.now())
         return snapshot(node("a"), taken_at=self.clock.now()) if self.known else None
