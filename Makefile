@@ -7,6 +7,9 @@ SHELL := /bin/bash
 # A Python path of the user's other projects must not reach into ours.
 unexport PYTHONHOME PYTHONPATH
 
+# Where Python may not keep what it has compiled, each of the thousands of processes that tests start compiles all anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 PYTEST = $(BIN)/python -m pytest $(ARGS)
 UV := uv==0.13.8

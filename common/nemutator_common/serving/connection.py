@@ -25,6 +25,9 @@ from nemutator_common.serving.traffic import ServedRequest, Traffic
 # Our own timeouts are shorter, but aiohttp's timer cannot be switched off.
 _NEVER_S = 1e7
 
+_SHORTLY_S = 0.01
+"""For aiohttp's task to end an answer; a timer that is due at once would be served before it again and again."""
+
 
 def accepted_peer_of(request: web.BaseRequest) -> AcceptedPeer | None:
     """What the listener's `accept_peer` made of the caller of *request*."""
@@ -304,6 +307,14 @@ class Connection(web.RequestHandler):
         self._parsing = True
         super().connection_made(wire)
 
+    def _rest_or_later(self) -> None:
+        # After a time in which the loop was held up, timers come before aiohttp's task has ended the last answer.
+        # It would go on beside the task of the next request, and close the connection under it.
+        if self._waiter is None:
+            self._rest_at = self._loop.time() + max(self._limits.rest_s, _SHORTLY_S)
+        else:
+            self._rest()
+
     def _rest(self) -> None:
         """Give back what aiohttp keeps for a connection: a parser, a task, the last request and its answer are twice as much
         as all the rest of it. The next bytes begin anew."""
@@ -386,7 +397,7 @@ class Connection(web.RequestHandler):
         if self._loop.time() >= self._rest_at:
             self._rest_at = math.inf
             if self._parsing and not self._busy and self._is_free():
-                self._rest()
+                self._rest_or_later()
         reason = self._state.overdue(self._loop.time())
         if reason is DropReason.REQUEST_DEADLINE and self._deadline is not None:
             self._count(reason)

@@ -38,6 +38,17 @@ async def test_requests_are_answered_after_a_rest_as_before() -> None:
             assert (await one_answer(reader))[0] == 200
 
 
+async def test_who_asks_again_while_an_answer_is_being_ended_is_answered() -> None:
+    """A loop that was held up for long finds both at once: the time to rest, and the end of an answer."""
+    async with listening(Listener(limits=dataclasses.replace(LIMITS, rest_s=0.0))) as listener:
+        reader, writer = await listener.call(PARSED)
+        async with closing(writer):
+            for _ in range(20):
+                assert (await one_answer(reader))[0] == 200
+                writer.write(PARSED)
+            assert (await one_answer(reader))[0] == 200
+
+
 async def test_who_is_at_rest_is_sent_away_when_the_listener_stops() -> None:
     listener = Listener(limits=SOON)
     await listener.server.bind()
