@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 from nemutator_common import __version__, logs, names
 from nemutator_common.core_dumps import forbid_core_dumps
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.old_objects import OldObjects
+from nemutator_common.old_objects import EVERY_S, OldObjects
 from nemutator_common.settings import (
     LogFormat,
     Resolved,
@@ -75,9 +75,16 @@ def from_module(
         gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
         if old_objects is not None:
             old_objects.watch()
+            _examine_new(old_objects, asyncio.get_running_loop())
         await imported.run(settings, stop)
 
     return run
+
+
+def _examine_new(old_objects: OldObjects, loop: asyncio.AbstractEventLoop) -> None:
+    """Now, and again and again until *loop* ends."""
+    old_objects.examine_new()
+    loop.call_later(EVERY_S, _examine_new, old_objects, loop)
 
 
 def main(program: str, roles: Sequence[Role[Any]], argv: Sequence[str] | None = None) -> int:

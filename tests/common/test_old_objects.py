@@ -21,7 +21,7 @@ gc.collect()
 """
 
 FEW = """
-OldObjects().watch()
+OldObjects(few=10_000_000).watch()
 cycle = Cycle()
 seen = weakref.ref(cycle)
 gc.collect(1)
@@ -50,6 +50,21 @@ kept += [str(number) for number in range(3 * blocks)]
 gc.collect(1)
 gc.collect()
 print(is_gone(seen), gc.get_freeze_count() > 1_000)
+"""
+
+REPLACED = """
+aside = OldObjects(few=1)
+aside.watch()
+gc.enable()
+requests = [[] for _ in range(100_000)]
+for _ in range(3):
+    aside.examine_new()
+for number in range(len(requests)):
+    requests[number] = []
+print(len(gc.get_objects(generation=0)) > 50_000)
+for _ in range(3):
+    aside.examine_new()
+print(len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1)) < 1_000)
 """
 
 REFERRED_TO = """
@@ -86,6 +101,12 @@ def test_survivors_are_set_aside_and_few_are_examined_again_when_memory_has_grow
 def test_many_are_examined_again_only_when_there_is_a_multiple() -> None:
     spared, examined, aside = said_by(MANY)
     assert (spared, examined, aside) == ("False", "True", "True")
+
+
+def test_new_objects_that_take_the_places_of_old_ones_are_examined_by_time() -> None:
+    python_examines_none, few_are_left = said_by(REPLACED)
+    assert python_examines_none == "True", "without us they would become ever more"
+    assert few_are_left == "True"
 
 
 def test_what_is_set_aside_still_goes_with_the_last_reference_to_it() -> None:

@@ -1,7 +1,8 @@
 """Looks at nodes once a minute, and keeps what was found until the next look at each.
 
 In a large cluster a look is at some of the nodes, as many as there is time for: an hour of a node has to be looked at
-several times, and not in each minute.
+several times, and not in each minute. It rests after each part of the work: a thread that computes without a pause takes
+every other turn of Python from whoever takes reports meanwhile.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,8 +23,11 @@ AT_ONCE = 10
 """Nodes whose windows are copied for one turn in a thread. What is copied and taken in holds the event loop up for
 some hundredths of a second."""
 
-ASSESSMENT_S = 12.0
-"""How long a look takes at most, of each minute: nodes that it has no time for are the first of the next one."""
+SHARE = 0.2
+"""Of the time, for which a look works."""
+
+LONGEST_PART = 0.9
+"""Of a minute, with its rests: nodes that it has no time for are the first of the next one."""
 
 
 @dataclass(slots=True)
@@ -39,17 +43,24 @@ class NeighbourAssessments:
     _looked_at: dict[str, float] = field(default_factory=dict, init=False)
 
     async def run(self) -> None:
+        clock, minute_s = self.process.clock, self.learner.minute_s
+        rest_s = minute_s
         while True:
-            await self.process.clock.sleep(self.learner.minute_s)
+            await clock.sleep(rest_s)
+            begun = clock.monotonic()
             await self.assess()
+            left_s = begun + minute_s - clock.monotonic()
+            rest_s = max(left_s, (1 - LONGEST_PART) * minute_s)
 
     async def assess(self) -> None:
         clock, windows = self.process.clock, self.learner.windows
-        now, until = clock.now(), clock.monotonic() + ASSESSMENT_S
+        now, until = clock.now(), clock.monotonic() + LONGEST_PART * self.learner.minute_s
         self._looked_at = {node: self._looked_at.get(node, 0.0) for node in windows}
         nodes = sorted(windows, key=self._looked_at.__getitem__)
-        looked = 0
-        while looked < len(nodes) and (not looked or clock.monotonic() < until):
+        looked, rest_s = 0, 0.0
+        while looked < len(nodes) and (not looked or clock.monotonic() + rest_s < until):
+            await clock.sleep(rest_s)
+            begun = clock.monotonic()
             next_ones = nodes[looked : looked + AT_ONCE]
             self.learner.forget_ended(next_ones)
             some = {
@@ -67,8 +78,12 @@ class NeighbourAssessments:
             )
             self._looked_at.update(dict.fromkeys(some, now))
             looked += AT_ONCE
+            rest_s = (clock.monotonic() - begun) * (1 / SHARE - 1)
         self.verdicts.forget(windows)
-        self.latest = self.verdicts.conclude((), nodes_count=len(windows), now=now)
+        for found in self.verdicts.concluding(nodes_count=len(windows), now=now):
+            if found is not None:
+                self.latest = found
+            await clock.sleep(0)
         self._count(nodes_left=max(0, len(nodes) - looked))
 
     def _count(self, *, nodes_left: int) -> None:

@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from nemutator_controller.neighbours.resources import SCALES, Contended
@@ -125,7 +126,7 @@ class Neighbourhood:
     """Containers of which nobody can tell, by the reason."""
     top: int = 0
     """How many of each role bear labels."""
-    known_pods: frozenset[str] = frozenset()
+    known_pods: AbstractSet[str] = frozenset()
     """The uids of the pods of which a verdict stands: on others labels stay as they are."""
 
 

@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from nemutator_controller.hysteresis import HeldGrades
 from nemutator_controller.neighbours.looked_nodes import (
@@ -27,12 +28,17 @@ from nemutator_controller.neighbours.week_grades import LEAST_TIMES, SavedWeek, 
 MOST_SHOWN = 20_000
 """Pods that are graded above 0 in one neighbourhood, the worst first."""
 
+AT_ONCE = 500
+"""Nodes or workloads of which one turn of the loop concludes something."""
+
 MOST_NAMED = 3
 LEAST_TOP = 3
 KEPT_TOP = 2
 """Who bears labels keeps them until it is behind twice as many: at the end of the list places change all the time."""
 
 ROLES = (VICTIM, AGGRESSOR)
+
+T = TypeVar("T")
 
 PodKey = tuple[str, NeighbourRole]
 WorkloadKey = tuple[NeighbourWorkload, NeighbourRole]
@@ -113,11 +119,22 @@ class Verdicts:
     ) -> Neighbourhood:
         """What stands after a look, the last of whose nodes are *nodes*."""
         self.take_in(nodes, now=now)
+        *_, found = self.concluding(nodes_count=nodes_count, now=now)
+        assert found is not None
+        return found
+
+    def concluding(self, *, nodes_count: int, now: float) -> Iterator[Neighbourhood | None]:
+        """The same, with None after each part of the work, for a turn of the loop: of 150 000 pods all of it takes half
+        a second. No node may be taken in or forgotten meanwhile."""
         touched = self._touched | {w for w, _ in self._workloads if not self._pods_of[w]}
-        self._conclude_workloads(touched, now)
+        yield from self._conclude_workloads(touched, now)
         self._touched, self._told = set(), {role: set() for role in ROLES}
         self.unplaced, self._unplaced = self._unplaced, 0
-        return self._neighbourhood(nodes_count, now)
+        known = set[str]()
+        for some in _parts(list(self._nodes.values())):
+            known.update(*(node.known for node in some))
+            yield None
+        yield self._neighbourhood(nodes_count, known, now)
 
     def take_in(self, nodes: Iterable[LookedNode], *, now: float) -> None:
         """Take in some of the nodes of a look, for a turn of the loop."""
@@ -184,30 +201,42 @@ class Verdicts:
             self._pods.grade((uid, role)) or self._pod_weeks[role].worst(uid) for role in ROLES
         )
 
-    def _conclude_workloads(self, touched: AbstractSet[NeighbourWorkload], now: float) -> None:
+    def _conclude_workloads(
+        self, touched: AbstractSet[NeighbourWorkload], now: float
+    ) -> Iterator[None]:
         """*touched*: those of whose pods some were looked at, and those that have none any more."""
         told = self._told
         bad: defaultdict[NeighbourWorkload, list[LookedPod]] = defaultdict(list)
-        for node in self._nodes.values():
-            for uid, pod in node.pods.items():
-                if node.workloads[uid] in touched:
-                    bad[node.workloads[uid]].append(pod)
+        for nodes in _parts(list(self._nodes.values())):
+            for node in nodes:
+                for uid, pod in node.pods.items():
+                    if node.workloads[uid] in touched:
+                        bad[node.workloads[uid]].append(pod)
+            yield
         for role in ROLES:
             # One that has no pods any more suffers nothing.
             assessed = told[role] | {w for w in touched if not self._pods_of[w]}
-            scores = {
-                (w, role): max((pod.scores.get(role, 0.0) for pod in bad.get(w, ())), default=0.0)
-                for w in assessed
-            }
-            self._workloads.assess(scores)
+            for some in _parts(list(assessed)):
+                scores = {
+                    (w, role): max(
+                        (pod.scores.get(role, 0.0) for pod in bad.get(w, ())), default=0.0
+                    )
+                    for w in some
+                }
+                self._workloads.assess(scores)
+                yield
             weeks = self._workload_weeks[role]
             # A workload that is between two runs keeps its week, as far as there is room.
             if len(weeks) >= self.most:
                 weeks.keep(self._pods_of)
-            grades = {w: self._workloads.grade((w, role)) for w in told[role]}
-            self._unplaced += weeks.add(told[role], grades, now=now)
-        for workload in touched:
-            self._show(workload, bad.get(workload, ()))
+            for some in _parts(list(told[role])):
+                grades = {w: self._workloads.grade((w, role)) for w in some}
+                self._unplaced += weeks.add(some, grades, now=now)
+                yield
+        for some in _parts(list(touched)):
+            for workload in some:
+                self._show(workload, bad.get(workload, ()))
+            yield
 
     def _show(self, workload: NeighbourWorkload, bad: Sequence[LookedPod]) -> None:
         if self._pods_of[workload] and any(
@@ -218,7 +247,9 @@ class Verdicts:
         else:
             self._shown_workloads.pop(workload, None)
 
-    def _neighbourhood(self, nodes_count: int, now: float) -> Neighbourhood:
+    def _neighbourhood(
+        self, nodes_count: int, known: AbstractSet[str], now: float
+    ) -> Neighbourhood:
         nodes = self._nodes.values()
         top = max(LEAST_TOP, math.ceil(self.share * nodes_count))
         shown = sorted((one for node in nodes for one in node.shown), key=_badness)[:MOST_SHOWN]
@@ -230,7 +261,7 @@ class Verdicts:
             containers=sum(node.containers for node in nodes),
             untold=dict(sum((node.untold for node in nodes), Counter[str]())),
             top=top,
-            known_pods=frozenset(uid for node in nodes for uid in node.known),
+            known_pods=known,
         )
 
     def _pod(self, pod: LookedPod) -> GradedNeighbour:
@@ -322,6 +353,12 @@ class Verdicts:
             else one
             for one in shown
         ]
+
+
+def _parts(several: Sequence[T]) -> Iterator[Sequence[T]]:
+    """*several* in parts that take some milliseconds each."""
+    for begin in range(0, len(several), AT_ONCE):
+        yield several[begin : begin + AT_ONCE]
 
 
 def _times(now: int | None, week: tuple[int, int] | None) -> GradedTimes:

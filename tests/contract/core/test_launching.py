@@ -149,6 +149,12 @@ from nemutator_common.old_objects import OldObjects
 
 async def run(settings, stop):
     print(gc.get_freeze_count() > 1_000, gc.get_threshold()[0])
+    gc.set_threshold(1_000_000)
+    before = gc.get_stats()[1]["collections"]
+    async with asyncio.timeout(60):
+        while gc.get_stats()[1]["collections"] < before + 2:
+            await asyncio.sleep(0)
+    print("again and again")
 
 sys.modules["sample"] = types.SimpleNamespace(run=run)
 asyncio.run(from_module("sample", old_objects=OldObjects())(None, None))
@@ -164,4 +170,4 @@ def test_the_collector_leaves_code_alone_and_sets_survivors_aside() -> None:
         timeout=PATIENCE_S,
         check=True,
     )
-    assert done.stdout.split() == ["True", str(YOUNG)]
+    assert done.stdout.split() == ["True", str(YOUNG), "again", "and", "again"], done.stderr

@@ -1,13 +1,15 @@
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from nemutator_common import names
 from nemutator_controller.hysteresis import DOWN_TIMES
 from nemutator_controller.ingest.usage_points import Series, UsagePoints
 from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings
-from nemutator_controller.neighbours.looking import ASSESSMENT_S, AT_ONCE, NeighbourAssessments
+from nemutator_controller.neighbours.looking import AT_ONCE, SHARE, NeighbourAssessments
 from nemutator_controller.neighbours.model import NeighbourRole, PlacedContainer
 from nemutator_controller.neighbours.node_window import FIGURES, GIB, MB, Key, Values
 from nemutator_controller.neighbours.resources import Contended
@@ -109,28 +111,36 @@ async def test_of_more_nodes_than_there_is_time_for_each_has_its_turn() -> None:
         # One of the last is the one with an aggressor.
         values = planted.values if number == count - 1 else planted.values[:, :1, :1]
         learner.learn(f"n{number}", reported(values, NOW), NOW + 1)
-    turns: list[int] = []
+    turns: list[float] = []
 
     async def slowly(function: object, *given: Sequence[Values]) -> list[NodeFindings]:
-        turns.append(len(given[0]))
-        await clock.advance(0.75 * ASSESSMENT_S)
+        turns.append(clock.monotonic())
+        assert len(given[0]) == AT_ONCE
+        await clock.sleep(0.8 * SHARE * MINUTE)
         return await in_turn(function, *given)
 
     assessments = NeighbourAssessments(
         learner, PlacesOfEachNode(), Verdicts(share=1.0, most=1_000), slowly, process
     )
-    await assessments.assess()
-    assert turns == [AT_ONCE, AT_ONCE]
+
+    async def look() -> None:
+        async with asyncio.TaskGroup() as running:
+            running.create_task(assessments.assess())
+            await clock.until_sleeping()
+            await clock.advance(MINUTE)
+
+    await look()
+    assert turns == [0.0, pytest.approx(0.8 * MINUTE)], "it works a fifth of the time"
     assert meter.value(names.NEIGHBOUR_NODES_LEFT) == count - 2 * AT_ONCE
     assert not assessments.latest.links
-    await assessments.assess()
+    await look()
     # Now it was the others' turn, and what was found stays while those before are looked at again.
     links = assessments.latest.links
     assert links
-    await assessments.assess()
+    await look()
     assert assessments.latest.links == links
     assert not [one for one in assessments.latest.pods if one.grades[NeighbourRole.VICTIM].now]
-    await assessments.assess()
+    await look()
     assert [one for one in assessments.latest.pods if one.grades[NeighbourRole.VICTIM].now]
 
 
