@@ -20,6 +20,14 @@ read these images, too; its answer is empty."""
 SEASONS_PATH = "/uplink/v1/seasons"
 """GET returns a `SeasonSnapshot` for admission, with an ETag."""
 
+TALKERS_PATH = "/uplink/v1/talkers"
+"""GET returns a `TalkerSnapshot` for admission, with an ETag."""
+
+MOST_TALKING = 1_000
+"""Workloads whose peers admission is told of."""
+MOST_TALKERS = 4
+"""Peers of each."""
+
 SIZING_PREFIX = "SizingPolicy/"
 """Before the names of policies that admission makes of SizingPolicies, which MutationPolicies may have as well."""
 
@@ -89,6 +97,30 @@ class SeasonSnapshot:
     seasons that is not named is not followed."""
     resizes_held: bool = False
     """Whether a SeasonPolicy holds resizes back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkingPeer:
+    """Pods that others exchange much with."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    """That all of them have, and by which they are found."""
+    quarters: int
+    """How much it is with each of them, from 1 to 4, beside the one with which it is most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkingWorkload:
+    namespace: str
+    owner_kind: str
+    owner: str
+    peers: tuple[TalkingPeer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TalkerSnapshot:
+    items: tuple[TalkingWorkload, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

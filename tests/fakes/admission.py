@@ -9,6 +9,7 @@ from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, Ima
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
+from nemutator_controller.mutations.talkers import NO_TALKERS, Talkers
 from nemutator_controller.policies.snapshot import InSeason, Policies, snapshot_of
 
 
@@ -22,6 +23,7 @@ class MemoryWorld:
         self.images: ImageCommands = NO_IMAGE_COMMANDS
         self.bounds = ResourceBounds()
         self.digests: ImageDigests = NO_DIGESTS
+        self.talkers: Talkers = NO_TALKERS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.in_season: InSeason = frozenset()
         self.taken_back: frozenset[str] = frozenset()

@@ -65,6 +65,12 @@ PLACEMENT_SNAPSHOT_AGE = Metric(
     "gauge",
     "how old what the brain knew of nodes was when it last scored them",
 )
+TALKING_WORKLOADS = Metric(
+    "nemutator_talking_workloads",
+    "gauge",
+    "workloads of whose talkers admission is told, and of whom nothing is told for want of room; state: told, left_off",
+    ("state",),
+)
 BUFFER_PODS = Metric(
     "nemutator_buffer_pods",
     "gauge",

@@ -95,7 +95,7 @@ class AnsweringAgain:
         if policies is None:
             return ()
         followed = policies.at(at, cluster.in_season)
-        return followed, cluster.advisor, cluster.tokens, cluster.images
+        return followed, cluster.advisor, cluster.tokens, cluster.images, cluster.talkers
 
     def _circumstances(self, subject: Subject, *, opted_in: bool) -> Circumstances:
         cluster, namespace = self.cluster, subject.namespace

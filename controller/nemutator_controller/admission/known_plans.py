@@ -99,6 +99,7 @@ class KnownPlans:
             situation.advisor,
             situation.tokens,
             situation.images,
+            situation.talkers,
         )
         if not are_same(known_now, self._known_then):
             self._plans.clear()

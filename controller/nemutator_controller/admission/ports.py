@@ -8,6 +8,7 @@ from nemutator_controller.mutations.image_commands import ImageCommands
 from nemutator_controller.mutations.image_digests import ImageDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
+from nemutator_controller.mutations.talkers import Talkers
 from nemutator_controller.policies.snapshot import InSeason, Policies
 
 
@@ -37,6 +38,9 @@ class KnownCluster(Protocol):
 
     @property
     def digests(self) -> ImageDigests: ...
+
+    @property
+    def talkers(self) -> Talkers: ...
 
     def resource_bounds(self, namespace: str) -> ResourceBounds:
         """What is not known bounds nothing."""

@@ -28,6 +28,9 @@ TOKENS_S = 2.0
 SEASONS_S = 2.0
 """A switch counts for the next pod, after some seconds."""
 
+TALKERS_S = 15.0
+"""It changes over minutes, and with each change plans are made anew."""
+
 IMAGES_S = 2.0
 """A pod may wait for it."""
 

@@ -7,10 +7,13 @@ from typing import Protocol, TypeVar
 import msgspec
 from nemutator_common.admission_snapshots import (
     LONGEST_IMAGE_NAME,
+    MOST_TALKERS,
+    MOST_TALKING,
     ImageSnapshot,
     ReadImage,
     RecommendedContainer,
     SeasonSnapshot,
+    TalkerSnapshot,
     TombstoneSnapshot,
 )
 
@@ -30,6 +33,7 @@ from nemutator_controller.mutations.image_commands import (
     NoImageCommand,
 )
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
+from nemutator_controller.mutations.talkers import Talker, Talkers
 from nemutator_controller.policies.snapshot import NO_SEASON, RESIZES_HELD, InSeason
 
 T = TypeVar("T")
@@ -147,6 +151,20 @@ def tombstones_from(document: bytes) -> Tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
         found.setdefault(workload, set()).add(stone.path)
     return {workload: frozenset(paths) for workload, paths in found.items()}
+
+
+def talkers_from(document: bytes) -> Talkers:
+    """From the document at `TALKERS_PATH`."""
+    items = decoded(document, TalkerSnapshot, "talkers").items[:MOST_TALKING]
+    return Talkers(
+        {
+            WorkloadRef(one.namespace, one.owner_kind, one.owner): tuple(
+                Talker(peer.namespace, peer.labels, min(max(peer.quarters, 1), 4) / 4)
+                for peer in one.peers[:MOST_TALKERS]
+            )
+            for one in items
+        }
+    )
 
 
 def in_season_from(document: bytes) -> InSeason:

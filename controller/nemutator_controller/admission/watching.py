@@ -19,6 +19,7 @@ from nemutator_controller.admission.snapshots import (
     Tombstones,
     images_from,
     in_season_from,
+    talkers_from,
     tombstones_from,
 )
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
@@ -31,6 +32,7 @@ from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, Ima
 from nemutator_controller.mutations.image_digests import ImageDigests, NoDigest, WithoutDigests
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
+from nemutator_controller.mutations.talkers import NO_TALKERS, Talkers
 from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import (
@@ -72,6 +74,7 @@ class WatchedCluster:
     tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
     images: ImageCommands = field(default=NO_IMAGE_COMMANDS, init=False)
     digests: ImageDigests = field(default=NO_DIGESTS_YET, init=False)
+    talkers: Talkers = field(default=NO_TALKERS, init=False)
     wanted_images: WantedImages = field(init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
     in_season: InSeason = field(default=NO_SEASON, init=False)
@@ -122,6 +125,10 @@ class WatchedCluster:
     async def take_seasons(self, document: bytes) -> None:
         """The same for the policies whose seasons it is."""
         self.in_season = in_season_from(document)
+
+    async def take_talkers(self, document: bytes) -> None:
+        """The same for who exchanges much with whom."""
+        self.talkers = talkers_from(document)
 
     async def _whole(self, slices: Slices[T]) -> T:
         """What *slices* make, with others' turns between them."""

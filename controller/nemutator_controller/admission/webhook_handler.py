@@ -338,6 +338,7 @@ class WebhookHandler:
             runtime_handler=lookups.runtime_handler,
             images=cluster.images,
             digests=lookups,
+            talkers=cluster.talkers,
             bounds=cache(partial(cluster.resource_bounds, subject.namespace)),
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )

@@ -9,6 +9,7 @@ from nemutator_common.admission_snapshots import (
     ADVICE_PATH,
     IMAGES_PATH,
     SEASONS_PATH,
+    TALKERS_PATH,
     TOKENS_PATH,
     TOMBSTONES_PATH,
 )
@@ -30,6 +31,7 @@ from nemutator_controller.admission.snapshot_poller import (
     ADVICE_S,
     IMAGES_S,
     SEASONS_S,
+    TALKERS_S,
     TOKENS_S,
     TOMBSTONES_S,
     SnapshotPoller,
@@ -90,6 +92,9 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             seasons = SnapshotPoller(
                 "seasons", SEASONS_PATH, get, cluster.take_seasons, SEASONS_S, process
             )
+            talkers = SnapshotPoller(
+                "talkers", TALKERS_PATH, get, cluster.take_talkers, TALKERS_S, process
+            )
             asked = AskedImages(cluster.wanted_images, ImageQuestionsOverHttp(brain).ask, get)
             images = SnapshotPoller(
                 "images", IMAGES_PATH, asked.get, cluster.take_images, IMAGES_S, process
@@ -116,6 +121,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "poll tokens": tokens.run,
                 "poll images": images.run,
                 "poll seasons": seasons.run,
+                "poll talkers": talkers.run,
                 **cluster.tasks(),
                 **bounds.tasks(),
                 "http local": local.run,

@@ -24,7 +24,7 @@ from nemutator_controller.inventory.ports import KnownLevels
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.neighbours.looking import NeighbourAssessments
 from nemutator_controller.neighbours.model import NeighbourRole
-from nemutator_controller.placement.endpoint import PlacementApi, SchedulerExtender
+from nemutator_controller.placement.endpoint import PlacementApi, SchedulerExtender, TalkersApi
 from nemutator_controller.placement.nodes_snapshot import (
     NodeFacts,
     NodesSnapshot,
@@ -33,6 +33,7 @@ from nemutator_controller.placement.nodes_snapshot import (
 )
 from nemutator_controller.placement.pods import LARGEST_BYTES
 from nemutator_controller.placement.refreshing import KeptNodesSnapshot
+from nemutator_controller.placement.telling import ROUND_S, TalkerTelling
 from nemutator_controller.seasons.day_book import CLUSTER
 
 ON_EACH_NODE = "DaemonSet"
@@ -76,12 +77,23 @@ def counted_cluster(context: BrainContext, use: CurrentUse) -> CountedCluster | 
 
 def placement_part(context: BrainContext, snapshot: KeptNodesSnapshot | None) -> Part:
     routes = PlacementApi(snapshot, context.process).routes()
+    telling = _telling(context, snapshot)
     listener = None if snapshot is None else extender_listener(context, snapshot)
-    if snapshot is None or listener is None:
-        return Part(routes=routes)
-    # It is bound once there is a certificate, and closes itself.
-    tasks = [Task(TaskPhase.WATCH, "snapshot nodes", snapshot.run), listener.task]
-    return Part(routes=routes, tasks=tasks)
+    tasks = []
+    if telling is not None:
+        tasks.append(Task(TaskPhase.WATCH, "tell talkers", telling.run))
+    if snapshot is not None and listener is not None:
+        # It is bound once there is a certificate, and closes itself.
+        tasks += [Task(TaskPhase.WATCH, "snapshot nodes", snapshot.run), listener.task]
+    return Part(routes=routes, uplink=TalkersApi(telling).routes(), tasks=tasks)
+
+
+def _telling(context: BrainContext, snapshot: KeptNodesSnapshot | None) -> TalkerTelling | None:
+    # Of several brains each hears of a part of the flows, and admission asks any of them.
+    if snapshot is None or context.shared:
+        return None
+    round_s = ROUND_S * context.settings.neighbour_minute_s / 60
+    return TalkerTelling(snapshot, context.process, round_s)
 
 
 def extender_listener(context: BrainContext, snapshot: KeptNodesSnapshot) -> BrainListener | None:
@@ -167,10 +179,13 @@ class ClusterNodes:
                 for pod in snapshot.pods.objects.values()
             }
             worst = worst_cores(figures, levels)
+            talkers, peers = _talking(named, places, figures)
             return nodes_snapshot(
                 _nodes(figures, grades, worst),
                 familiars=_familiars(figures),
-                talkers=_talkers(named, places),
+                talkers=talkers,
+                peers=peers,
+                labels={key: _shared_labels(figures, key) for key in peers},
                 aggressors=aggressors,
                 worst=worst,
                 taken_at=now,
@@ -255,18 +270,39 @@ def _familiars(figures: ClusterFigures) -> dict[Workload, Mapping[str, int]]:
     return found
 
 
-def _talkers(
-    flows: list[NamedFlow], places: Mapping[str, str]
-) -> dict[Workload, Mapping[str, float]]:
-    """Of each workload, by the nodes on which those are that it talks to."""
-    found: dict[Workload, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+def _talking(
+    flows: list[NamedFlow], places: Mapping[str, str], figures: ClusterFigures
+) -> tuple[dict[Workload, Mapping[str, float]], dict[Workload, Mapping[Workload, float]]]:
+    """Of each workload, by the nodes on which those are that it talks to, and by each of their workloads for one pod of it.
+    Its own pods are familiars."""
+    by_node: dict[Workload, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    by_peer: dict[Workload, dict[Workload, float]] = defaultdict(lambda: defaultdict(float))
     for flow in flows:
         moved = flow.received + flow.sent
         for one, other in ((flow.pod, flow.peer), (flow.peer, flow.pod)):
             node = places.get(f"{other.namespace}/{other.name}", "") if other.owner else ""
-            if one.owner and node:
-                found[_workload(one)][node] += moved
-    return {key: dict(by_node) for key, by_node in found.items()}
+            if one.owner and node and _workload(one) != _workload(other):
+                by_node[_workload(one)][node] += moved
+                by_peer[_workload(one)][_workload(other)] += moved
+    counts = {key: max(len(workload.pods), 1) for key, workload in figures.workloads.items()}
+    return {key: dict(nodes) for key, nodes in by_node.items()}, {
+        key: {peer: moved / counts.get(peer, 1) for peer, moved in peers.items()}
+        for key, peers in by_peer.items()
+    }
+
+
+def _shared_labels(figures: ClusterFigures, key: Workload) -> dict[str, str]:
+    """That all of its pods have."""
+    found = figures.workloads.get(key)
+    pods = () if found is None else found.pods
+    if not pods:
+        return {}
+    labels = dict(pods[0].pod.metadata.labels)
+    for each in pods[1:]:
+        other = each.pod.metadata.labels
+        if other != labels:
+            labels = {name: value for name, value in labels.items() if other.get(name) == value}
+    return labels
 
 
 def _workload(end: FlowEnd) -> Workload:

@@ -4,7 +4,7 @@ Terms are added, each once. What is required of nodes is required in each of the
 which one is enough: one more term would make more nodes good.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -13,6 +13,7 @@ from nemutator_controller.mutations import pod_selectors
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import LONGEST_ITEM, Json, Path, field_path, whole
 from nemutator_controller.mutations.pod_selectors import Expression, LabelSelector
+from nemutator_controller.mutations.talkers import Talker
 from nemutator_controller.mutations.texts import Key, is_label
 
 VERB = "affinity"
@@ -89,9 +90,14 @@ class AffinityRules(
     pod_anti_affinity: PodRules | None = None
     familiars: Weight | None = None
     """How much the pod prefers nodes on which no other pod of its workload is."""
+    talkers: Weight | None = None
+    """How much the pod prefers nodes with pods of those that its workload exchanges most with."""
 
 
-def apply(draft: Draft, rules: AffinityRules, *, policy: str) -> None:
+def apply(
+    draft: Draft, rules: AffinityRules, *, policy: str, talkers: Sequence[Talker] = ()
+) -> None:
+    """*talkers* of the pod's workload, as far as they are known."""
     author = Author(VERB, policy)
     if rules.node_affinity is not None:
         _require(draft, rules.node_affinity.required, author)
@@ -101,11 +107,15 @@ def apply(draft: Draft, rules: AffinityRules, *, policy: str) -> None:
             draft.set(path, item, author)
     if rules.familiars is not None:
         _keep_from_familiars(draft, rules.familiars, author)
+    if rules.talkers is not None:
+        for one in talkers:
+            _bring_near(draft, one, rules.talkers, author)
 
 
 def faults(rules: AffinityRules) -> Iterator[str]:
     nodes = rules.node_affinity
-    if not list(_items(rules)) and not (nodes and nodes.required) and not rules.familiars:
+    is_alone = rules.familiars or rules.talkers
+    if not list(_items(rules)) and not (nodes and nodes.required) and not is_alone:
         yield "nodeAffinity: name at least one term here, in podAffinity or in podAntiAffinity"
     if nodes is not None:
         for index, each in enumerate(nodes.required):
@@ -167,6 +177,23 @@ def _keep_from_familiars(draft: Draft, weight: int, author: Author) -> None:
         "podAffinityTerm": {"labelSelector": {"matchLabels": shared}, "topologyKey": HOSTNAME},
     }
     if len(msgspec.json.encode(item)) <= LONGEST_ITEM:
+        draft.set(whole(terms, item), item, author)
+
+
+def _bring_near(draft: Draft, talker: Talker, weight: int, author: Author) -> None:
+    term = {
+        "labelSelector": {"matchLabels": dict(sorted(talker.labels.items()))},
+        "namespaces": [talker.namespace],
+        "topologyKey": HOSTNAME,
+    }
+    terms = field_path(VERB, "podAffinity", _PREFERRED)
+    standing = draft.value(terms)
+    # After other webhooks the pod may come again, when its workload exchanges more or less by then.
+    for each in standing[0] or () if standing else ():
+        if isinstance(each, dict) and each.get("podAffinityTerm") == term:
+            return
+    item = {"weight": max(1, round(weight * talker.share)), "podAffinityTerm": term}
+    if talker.labels and len(msgspec.json.encode(item)) <= LONGEST_ITEM:
         draft.set(whole(terms, item), item, author)
 
 

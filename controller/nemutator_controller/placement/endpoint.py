@@ -1,13 +1,14 @@
-"""`POST /api/v1/placement` for people, and `POST /prioritize` for a scheduler."""
+"""`POST /api/v1/placement` for people, and `POST /prioritize` for a scheduler, and talkers for admission."""
 
 from dataclasses import dataclass, field
 
 from aiohttp import web
 from nemutator_common import names
+from nemutator_common.admission_snapshots import TALKERS_PATH, TalkerSnapshot
 from nemutator_common.process import Process
 
-from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal, unavailable
+from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
+from nemutator_controller.answers import answer, refusal, unavailable, unless_known
 from nemutator_controller.placement.documents import placement_document, priorities
 from nemutator_controller.placement.pods import (
     InvalidPlacementError,
@@ -17,6 +18,7 @@ from nemutator_controller.placement.pods import (
 from nemutator_controller.placement.promises import Promises
 from nemutator_controller.placement.refreshing import KeptNodesSnapshot
 from nemutator_controller.placement.scores import asked_scores, explained
+from nemutator_controller.placement.telling import TalkerTelling
 from nemutator_controller.queries import limit_in
 
 PLACEMENT = "/api/v1/placement"
@@ -53,6 +55,23 @@ class PlacementApi:
                 found, pod, explained(found, pod, most=limit), now=self.process.clock.now()
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TalkersApi:
+    """For admission, on the uplink."""
+
+    telling: TalkerTelling | None
+    """None: there is nobody whose flows are known as a whole."""
+
+    def routes(self) -> list[ProcessRoute]:
+        route = web.get(TALKERS_PATH, self._give, allow_head=False)
+        return [served_to({"admission", "local"}, route)]
+
+    async def _give(self, request: web.Request) -> web.Response:
+        if self.telling is None:
+            return unless_known(request, TalkerSnapshot(()), tag="none")
+        return unless_known(request, self.telling.told, tag=self.telling.tag)
 
 
 @dataclass(slots=True)

@@ -51,6 +51,11 @@ class NodesSnapshot:
     """How many pods of a workload there are, by the node's place."""
     talkers: Mapping[Workload, Mapping[int, float]] = field(default_factory=dict)
     """Bytes per second that a workload exchanges with pods there."""
+    peers: Mapping[Workload, Mapping[Workload, float]] = field(default_factory=dict)
+    """Bytes per second that a workload exchanges with one pod of another, in the mean: in the sum over the pods on a node
+    that is what `talkers` has."""
+    labels: Mapping[Workload, Mapping[str, str]] = field(default_factory=dict)
+    """Which all pods of a workload have, of those that talk."""
     aggressors: Mapping[Workload, int] = field(default_factory=dict)
     """The grades of workloads from which others suffer."""
     worst: Mapping[Workload, float] = field(default_factory=dict)
@@ -92,6 +97,8 @@ def nodes_snapshot(
     season: str = "",
     seasons: Mapping[Workload, str] | None = None,
     bound: Collection[str] = frozenset(),
+    peers: Mapping[Workload, Mapping[Workload, float]] | None = None,
+    labels: Mapping[Workload, Mapping[str, str]] | None = None,
 ) -> NodesSnapshot:
     """*familiars* and *talkers* by the names of nodes; those of other nodes are left out."""
     places = {node.name: place for place, node in enumerate(nodes)}
@@ -115,6 +122,8 @@ def nodes_snapshot(
             for key, found in familiars.items()
         },
         talkers={key: placed(found) for key, found in talkers.items()},
+        peers=peers or {},
+        labels=labels or {},
         aggressors=aggressors,
         worst=worst or {},
         season=season,

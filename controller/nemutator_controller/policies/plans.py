@@ -49,6 +49,7 @@ from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
+from nemutator_controller.mutations.talkers import NO_TALKERS, Talkers
 from nemutator_controller.policies.matches import CandidatePod, matches, matches_there
 from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.namespaces import PoliciesByLabel, possible
@@ -111,6 +112,8 @@ class Situation:
     """Of a RuntimeClass, the handler; None: it is not known."""
     images: ImageCommands = NO_IMAGE_COMMANDS
     digests: ImageDigests = NO_DIGESTS
+    talkers: Talkers = NO_TALKERS
+    """For pods alone: a template that changed with who talks to whom would roll its pods."""
     bounds: Callable[[], ResourceBounds] = ResourceBounds
     """Of the object's namespace and its cluster."""
 
@@ -162,10 +165,11 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         pod = replace(pod, images=image.repositories(draft), object=(draft.manifest, draft.kind))
         chosen = _chosen(chosen, pod)
     subject = situation.subject
+    workload = WorkloadRef(
+        subject.namespace, subject.owner_kind or kind, subject.owner_name or subject.name
+    )
     circumstances = Circumstances(
-        WorkloadRef(
-            subject.namespace, subject.owner_kind or kind, subject.owner_name or subject.name
-        ),
+        workload,
         situation.advisor,
         measured=resources.ADVICE_VERB not in skips.verbs,
         bounds=situation.bounds,
@@ -178,6 +182,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         existing,
         situation.digests,
         situation.selector_tokens or situation.tokens,
+        situation.talkers.of(workload),
     )
     of_pods = kept | labels.keys_of(draft.manifest, kind) if situation.pods_are_made else kept
     around_pods = replace(surroundings, kept=of_pods) if situation.pods_are_made else surroundings

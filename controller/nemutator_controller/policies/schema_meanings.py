@@ -56,6 +56,7 @@ MEANINGS: Mapping[str, str] = {
     "SecurityDefaults.container": "For these, where neither they nor the pod have said anything.",
     "SpreadRules.add": "Where the pod has none of the same topologyKey and whenUnsatisfiable.",
     "AffinityRules.familiars": "Weight of a preferred anti-affinity to other pods with the pod's own labels, by node.",
+    "AffinityRules.talkers": "Most weight of preferred affinities to those that the pod's workload exchanges most with, by node.",
     "NodeRules.required": "On labels of nodes, in each term of the pod.",
     "NodeRules.preferred": "Terms with a weight.",
     "PodRules.required": "Terms on labels of pods; all must hold.",

@@ -118,8 +118,8 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
                 for near in ("nodeAffinity", "podAffinity", "podAntiAffinity")
                 for kind in ("required", "preferred")
             )
-            + " || has(self.familiars)",
-            "name at least one term in nodeAffinity, podAffinity or podAntiAffinity, or familiars",
+            + " || has(self.familiars) || has(self.talkers)",
+            "name at least one term in nodeAffinity, podAffinity or podAntiAffinity, or familiars or talkers",
         ),
     ),
     "SecurityDefaults": (

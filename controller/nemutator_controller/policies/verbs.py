@@ -53,6 +53,7 @@ from nemutator_controller.mutations.resources import Circumstances, ContainerRes
 from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.sidecars import Sidecars
 from nemutator_controller.mutations.switches import Switch
+from nemutator_controller.mutations.talkers import Talker
 from nemutator_controller.mutations.texts import Texts
 from nemutator_controller.mutations.tolerations import Tolerations
 from nemutator_controller.mutations.topology_spread_constraints import SpreadRules
@@ -106,6 +107,8 @@ class Surroundings:
     digests: ImageDigests = NO_DIGESTS
     tokens: KnownTokens | None = None
     """None: there is no token store."""
+    talkers: tuple[Talker, ...] = ()
+    """Of the object's workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ _APPLY: Mapping[str, Apply] = {
     env.VERB: _alone(env.apply),
     node_selector.VERB: _alone(node_selector.apply),
     tolerations.VERB: _alone(tolerations.apply),
-    affinity.VERB: _alone(affinity.apply),
+    affinity.VERB: lambda d, wanted, s, p: affinity.apply(d, wanted, policy=p, talkers=s.talkers),
     topology_spread_constraints.VERB: _alone(topology_spread_constraints.apply),
     security_context.VERB: _alone(security_context.apply),
     priority_class_name.VERB: _alone(priority_class_name.apply),

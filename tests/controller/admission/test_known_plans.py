@@ -19,6 +19,7 @@ from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import apply_patch
 from nemutator_controller.mutations.resource_bounds import ResourceBounds, Room
+from nemutator_controller.mutations.talkers import Talkers
 from nemutator_controller.policies.plans import Situation
 from nemutator_controller.policies.snapshot import NO_POLICIES, snapshot_of
 
@@ -168,6 +169,7 @@ async def test_what_is_known_of_the_cluster_makes_plans_afresh() -> None:
         {"policies": snapshot_of(POLICIES | {"tier": TEAM})},
         {"advisor": WithoutAdvice("other")},
         {"tokens": KnownTokens({})},
+        {"talkers": Talkers({})},
     ):
         for name, value in change.items():
             setattr(world, name, value)
@@ -233,7 +235,7 @@ async def test_a_patch_that_names_the_random_volume_is_for_its_pod_alone() -> No
 
 
 def test_every_field_of_a_situation_is_looked_at() -> None:
-    by_identity = {"injector", "advisor", "tokens", "images"}
+    by_identity = {"injector", "advisor", "tokens", "images", "talkers"}
     by_value = {"subject", "namespace_labels", "user", "reversed", "bounds"}
     same_for_all_pods = {"existing", "defaulted", "selector_tokens", "pods_are_made"}
     noted = {"runtime_handler", "digests"}

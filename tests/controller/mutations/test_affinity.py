@@ -1,11 +1,13 @@
 """Terms of affinity are added once; what is required of nodes narrows every term."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 from nemutator_controller.mutations.affinity import AffinityRules, apply, faults
 from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.talkers import Talker
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 SSD = {"key": "disk", "operator": "In", "values": ["ssd"]}
@@ -137,3 +139,38 @@ def test_labels_that_say_nothing_or_too_much_keep_nobody_apart(labels: Any) -> N
 )  # fmt: skip
 def test_what_cannot_work_is_named(fields: Any, fault: str) -> None:
     assert any(each.startswith(fault) for each in faults(rules(fields)))
+
+
+CACHE = Talker("shop", {"tier": "x", "app": "cache"}, 1.0)
+
+
+def near(*talkers: Talker, weight: int = 80) -> tuple[Draft, Any]:
+    draft = Draft({"spec": {}}, "Pod")
+    apply(draft, rules({"talkers": weight}), policy="p", talkers=talkers)
+    return draft, draft.manifest["spec"].get("affinity", {}).get("podAffinity", {}).get(
+        PREFERRED, []
+    )
+
+
+def test_a_pod_prefers_nodes_with_those_that_its_workload_talks_to_by_how_much() -> None:
+    draft, terms = near(CACHE, Talker("data", {"app": "base"}, 0.25))
+    assert [(each["weight"], each["podAffinityTerm"]["namespaces"]) for each in terms] == [
+        (80, ["shop"]),
+        (20, ["data"]),
+    ]
+    assert terms[0]["podAffinityTerm"] == {
+        "labelSelector": {"matchLabels": {"app": "cache", "tier": "x"}},
+        "namespaces": ["shop"],
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    once = draft.manifest
+    again = Draft(once, "Pod")
+    apply(again, rules({"talkers": 80}), policy="p", talkers=[replace(CACHE, share=0.5)])
+    assert again.edits() == ()
+    assert near(replace(CACHE, share=0.25), weight=1)[1][0]["weight"] == 1
+
+
+@pytest.mark.parametrize("labels", [{}, {f"k{n}": "v" * 60 for n in range(40)}])
+def test_talkers_that_no_labels_find_or_too_many_are_left_out(labels: dict[str, str]) -> None:
+    assert near(replace(CACHE, labels=labels))[1] == []
+    assert near()[1] == []

@@ -1,0 +1,40 @@
+from nemutator_common import names
+from nemutator_controller.placement.nodes_snapshot import NodesSnapshot
+from nemutator_controller.placement.refreshing import USABLE_S, KeptNodesSnapshot
+from nemutator_controller.placement.telling import ROUND_S, TalkerTelling
+
+from tests.controller.placement.test_talker_grades import CACHE, talks
+from tests.fakes.clocks import ManualClock
+from tests.fakes.engines import in_background
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+
+class Source:
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock, self.rate, self.known = clock, 1e6, True
+
+    def node_of(self, uid: str) -> str | None:
+        return ""
+
+    async def take(self) -> NodesSnapshot | None:
+        return talks({CACHE: self.rate}, taken_at=self.clock.now()) if self.known else None
+
+
+async def test_what_was_told_stays_while_nodes_are_not_known_and_changes_with_them() -> None:
+    clock, meter = ManualClock(), MemoryMeter()
+    source, process = Source(clock), fake_process(clock=clock, meter=meter)
+    telling = TalkerTelling(KeptNodesSnapshot(source, process), process)
+    async with in_background(telling.run(), clock):
+        assert telling.told.items == ()
+        await clock.advance(2 * ROUND_S)
+        before = telling.told, telling.tag
+        assert len(telling.told.items) == 1
+        source.known, source.rate = False, 0.0
+        await clock.advance(USABLE_S + 10 * ROUND_S)
+        assert (telling.told, telling.tag) == before
+        source.known = True
+        await clock.advance(10 * ROUND_S)
+        assert telling.told.items == ()
+        assert telling.tag != before[1]
+    assert meter.value(names.TALKING_WORKLOADS, state="told") == 0
