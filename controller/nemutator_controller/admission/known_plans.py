@@ -19,7 +19,7 @@ from nemutator_controller.admission.ports import KnownCluster
 from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
-from nemutator_controller.mutations.stamps import Stamp, in_full
+from nemutator_controller.mutations.stamps import Stamp
 from nemutator_controller.policies.plans import MutationPlan, Situation
 from nemutator_controller.policies.readings import EVERYTHING, UnreadFields, needs_all
 from nemutator_controller.policies.snapshot import Policies
@@ -132,10 +132,17 @@ class KnownPlans:
         return bool(begin) and before == begin
 
     def keep(
-        self, key: PlanKey | None, planned: MutationPlan, stamp: Stamp, operations: list[Operation]
+        self,
+        key: PlanKey | None,
+        planned: MutationPlan,
+        stamp: Stamp,
+        text: str | None,
+        operations: list[Operation],
     ) -> KnownPlan | None:
-        """Keep what was *planned* for the pods of *key*, and proven, if all of them get just that."""
-        text = in_full(stamp)
+        """Keep what was *planned* for the pods of *key*, and proven, if all of them get just that.
+
+        *text*: of the *stamp* with all its edits; None: there is no room for them.
+        """
         if (
             key is None
             or text is None

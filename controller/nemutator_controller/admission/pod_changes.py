@@ -25,6 +25,8 @@ class PodChange:
     stamp: Stamp | None
     operations: list[Operation]
     durable: bool
+    stamp_text: str | None = None
+    """Of the stamp with all its edits; None: there is no room for them, or the plan was known."""
     is_again: bool = False
     """Whether the plan was known."""
 
@@ -35,6 +37,7 @@ def change_of(
     """What is *planned* for *pod*, which may have *lost* its stamp to another webhook. Raises `FailedError`."""
     operations: list[Operation] = []
     edits, stamp, durable = planned.edits, lost, strict
+    full: str | None = None
     if planned.edits:
         stamp = merged(lost or stamp_of(pod, POD), decision, planned.edits, new=True)
         # The server asks again about a pod that another webhook has changed. The pod carries the
@@ -45,7 +48,7 @@ def change_of(
         # Without room for its edits, the pod alone does not say what was done to it.
         durable = durable or full is None
         operations = patch_of(pod, POD, planned.edits, full or written(stamp), planned.writing)
-    return PodChange(decision, planned, edits, stamp, operations, durable)
+    return PodChange(decision, planned, edits, stamp, operations, durable, full)
 
 
 def change_again(known: KnownPlan, decision: str, *, strict: bool) -> PodChange:

@@ -4,7 +4,7 @@ from typing import Any
 
 from nemutator_controller.admission.outcomes import FailedError
 from nemutator_controller.mutations.decisions import Edit
-from nemutator_controller.mutations.edits import Writing
+from nemutator_controller.mutations.object_writes import Writing
 from nemutator_controller.mutations.patches import (
     MOST,
     PatchError,
@@ -12,7 +12,8 @@ from nemutator_controller.mutations.patches import (
     finished,
     render_and_apply,
 )
-from nemutator_controller.mutations.paths import PathError, parse_path
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import stamp_text, stamping
 
 

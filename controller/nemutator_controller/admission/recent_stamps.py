@@ -17,9 +17,10 @@ from nemutator_controller.admission.stamp_messages import (
     decode_message,
     encode_message,
 )
-from nemutator_controller.mutations.decisions import Edit, Subject
+from nemutator_controller.mutations.decisions import Edit, Maybe, Subject
 from nemutator_controller.mutations.edits import same
-from nemutator_controller.mutations.paths import Path, PathError, label, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import Path, PathError, label, value_at
 from nemutator_controller.mutations.stamps import PATH, Stamp
 
 KEPT_S = 30.0
@@ -90,13 +91,22 @@ class _Alike:
     def all_ids(self) -> tuple[deque[str], ...]:
         return self.ids, self.heard, self.given_back
 
-    def shows(self, pod: Any) -> bool:
-        """Whether *pod* has one of our values and all the labels that such a pod came with."""
+    def is_shown_by(self, pod: Any, values: dict[Path, Maybe]) -> bool:
+        """Whether *pod* has one of our values and all the labels that such a pod came with.
+
+        *values*: what was found in *pod* already, as most changes are of the same few places.
+        """
         found = _labels_of(pod)
-        return all(found.get(key) == text for key, text in self.labels.items()) and any(
-            same(value_at(pod, path, "Pod"), edit.after)
-            for path, edit in zip(self.paths, self.edits, strict=True)
-        )
+        for key, text in self.labels.items():
+            if found.get(key) != text:
+                return False
+        for path, edit in zip(self.paths, self.edits, strict=True):
+            value = values.get(path)
+            if value is None:
+                value = values[path] = value_at(pod, path, "Pod")
+            if same(value, edit.after) if value else not edit.after:
+                return True
+        return False
 
 
 @dataclass(slots=True)
@@ -205,7 +215,11 @@ class RecentStamps:
         try:
             if not kinds or value_at(pod, PATH, "Pod"):
                 return None
-            return next((alike for alike in reversed(kinds) if alike.shows(pod)), None)
+            values: dict[Path, Maybe] = {}
+            for alike in reversed(kinds):
+                if alike.is_shown_by(pod, values):
+                    return alike
+            return None
         except PathError:
             # Not shaped like a pod, which the plan says better.
             return None

@@ -17,7 +17,7 @@ from nemutator_common.process import Process
 from nemutator_common.traces import Span, TraceParent
 
 from nemutator_controller.admission.answering_again import AnsweringAgain, seen_labels
-from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.excuses import Excuses
 from nemutator_controller.admission.known_plans import (
     Circumstances,
     KnownPlan,
@@ -26,7 +26,6 @@ from nemutator_controller.admission.known_plans import (
     circumstances_of,
 )
 from nemutator_controller.admission.outcomes import (
-    ANSWER_S,
     FailedError,
     Result,
     Rules,
@@ -117,6 +116,7 @@ class WebhookHandler:
     templates: TemplateHandler = field(init=False)
     decisions: DecisionLog = field(init=False)
     again: AnsweringAgain = field(init=False)
+    excuses: Excuses = field(init=False)
 
     def __post_init__(self) -> None:
         templates = TemplateHandler(
@@ -129,6 +129,7 @@ class WebhookHandler:
             self.cluster, self.records, self.fresh, self.process, self.stamps, decisions
         )
         object.__setattr__(self, "again", again)
+        object.__setattr__(self, "excuses", Excuses(self.rules, self.process))
 
     async def answer(
         self,
@@ -163,7 +164,7 @@ class WebhookHandler:
                     )
                 result, response = self._done(decided)
         except Exception as error:  # noqa: BLE001 - whatever it is, the pod is let in
-            result, response = self._excused(request, error)
+            result, response = self.excuses.of(request, error)
         self._measure(result, began)
         return result, response
 
@@ -194,7 +195,7 @@ class WebhookHandler:
         except _LaterError:
             return None
         except Exception as error:  # noqa: BLE001 - as above
-            result, response = self._excused(request, error)
+            result, response = self.excuses.of(request, error)
         self._measure(result, began)
         return response
 
@@ -233,9 +234,11 @@ class WebhookHandler:
             pod = object_of(request)
         except ReviewError as error:
             raise FailedError("bad_object", str(error)) from error
-        if at_once and self.stamps.has_lost_one(origin, pod, now):
+        lost = None
+        if not at_once:
+            lost = self.stamps.take(origin, pod, now)
+        elif self.stamps.has_lost_one(origin, pod, now):
             raise _LaterError
-        lost = self.stamps.take(origin, pod, now)
         circumstances = circumstances_of(labels, situation.reversed, situation.bounds())
         key = None
         if lost is None:
@@ -261,7 +264,7 @@ class WebhookHandler:
             if at_once and change.durable:
                 raise _LaterError
             if change.stamp is not None and not lookups.any:
-                self.plans.keep(key, planned, change.stamp, change.operations)
+                self.plans.keep(key, planned, change.stamp, change.stamp_text, change.operations)
                 self.plans.repeats(key, subject.generate_name)
         now_s = self.process.clock.now()
         record = None if request.dry_run else record_of(request, subject, change, at=now_s)
@@ -354,30 +357,6 @@ class WebhookHandler:
         except RecursionError as error:
             raise FailedError("bad_object", "it is nested too deeply") from error
 
-    def _excused(
-        self, request: AdmissionRequest, error: Exception
-    ) -> tuple[Result, AdmissionResponse]:
-        match error:
-            case FailedError():
-                return self._failed(request, error.reason, str(error))
-            case NotSavedError():
-                why = f"the change could not be recorded: {error}"
-                return self._failed(request, error.reason, why)
-            case TimeoutError():
-                return self._failed(request, "late", f"the disk took more than {ANSWER_S:g} s")
-        log.error("admission_failed", {names.REASON: "internal"}, exc_info=error)
-        return self._failed(request, "internal", "a defect of nemutator: admission's log has it")
-
-    def _failed(
-        self, request: AdmissionRequest, reason: str, why: str
-    ) -> tuple[Result, AdmissionResponse]:
-        self.process.meter.count(names.ADMISSION_FAILURES, reason=reason)
-        log.warning("pod_not_decided", {names.REASON: reason, names.ERROR: why[:200]})
-        if self.rules.injector is not None and requires_us(request):
-            refused = f"{names.INJECT}=required, and this pod cannot be injected: {why}"
-            return "denied", AdmissionResponse(refused=refused)
-        return "failed", AdmissionResponse(warnings=(f"pod left as it is: {why}",))
-
 
 def _traced(request: AdmissionRequest, span: Span) -> AdmissionRequest:
     return msgspec.structs.replace(request, trace=span.trace) if span.trace else request
@@ -393,12 +372,3 @@ def _note(
             kind=request.workload or request.resource.resource,
             decision=response.decision,
         )
-
-
-def requires_us(request: AdmissionRequest) -> bool:
-    """Whether the pod says itself that it must not run without us."""
-    try:
-        labels = head_of(request)["metadata"]["labels"]
-    except (ReviewError, KeyError, TypeError):
-        return False
-    return isinstance(labels, dict) and labels.get(names.INJECT) == "required"

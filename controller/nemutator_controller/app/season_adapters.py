@@ -23,7 +23,8 @@ from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
-from nemutator_controller.mutations.paths import SWITCHED, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import SWITCHED, value_at
 from nemutator_controller.policies import model as mutation_model
 from nemutator_controller.policies.model import PolicyError
 from nemutator_controller.policies.season_policies import (

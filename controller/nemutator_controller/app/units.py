@@ -25,7 +25,8 @@ from nemutator_controller.journal.stand_ins import StandIn
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe, Subject
 from nemutator_controller.mutations.edits import apply_edits
-from nemutator_controller.mutations.paths import UNIT, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import UNIT, value_at
 from nemutator_controller.sizing.documents import advice_list
 from nemutator_controller.units.endpoint import UnitsApi
 from nemutator_controller.units.files import DropInFiles

@@ -23,7 +23,8 @@ from nemutator_controller.mutations.edits import Draft, TooLargeError, apply_edi
 from nemutator_controller.mutations.field_owners import later_owner
 from nemutator_controller.mutations.known_tokens import POLICY as TOKENS
 from nemutator_controller.mutations.known_tokens import Unresolved
-from nemutator_controller.mutations.paths import Json, PathError, field_path, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import Json, PathError, field_path, value_at
 from nemutator_controller.mutations.skips import skips_of
 from nemutator_controller.mutations.stamps import (
     Stamp,

@@ -16,7 +16,8 @@ from nemutator_controller.mutations import workload_selectors
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.field_owners import later_owner
-from nemutator_controller.mutations.paths import FieldStep, Path, PathError, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import FieldStep, Path, PathError, value_at
 from nemutator_controller.mutations.qos import class_of
 
 Verdict = Literal["reverse", "already", "conflict"]

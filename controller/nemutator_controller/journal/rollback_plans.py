@@ -12,7 +12,8 @@ from nemutator_controller.journal.reversal_steps import ReversalStep, backwards
 from nemutator_controller.journal.ways import Way
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.edits import apply_edits, same
-from nemutator_controller.mutations.paths import parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import value_at
 from nemutator_controller.mutations.stamps import Stamp, merged, stamp_text, stamping, written
 
 NEEDS_NEW_POD = "a running pod keeps it: only a new pod can be without it (ask for an eviction)"

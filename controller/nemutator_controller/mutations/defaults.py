@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from nemutator_controller.mutations.edits import Writing
 from nemutator_controller.mutations.image_references import (
     LATEST,
     ImageReferenceError,
     parse_image,
 )
+from nemutator_controller.mutations.object_writes import Writing
 from nemutator_controller.mutations.paths import (
     Json,
     Path,

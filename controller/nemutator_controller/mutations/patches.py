@@ -7,15 +7,16 @@ patch is applied here before it is sent, by stricter rules than the server's.
 from collections.abc import Iterable, Sequence
 
 from nemutator_controller.mutations.decisions import Edit
-from nemutator_controller.mutations.edits import Writing, same
+from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.object_writes import Writing
 from nemutator_controller.mutations.operations import Operation, operation_at
+from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import (
     ItemStep,
     Json,
     Step,
     escaped,
     item_of,
-    parse_path,
     pointer_along,
     pointer_to,
     steps_in,
@@ -51,7 +52,15 @@ def finished(
     manifest: Json, writing: Writing, edits: Sequence[Edit]
 ) -> tuple[list[Operation], Json]:
     """The same for *edits* that *writing* has made of *manifest*, in their order."""
-    meant = _meant(manifest, writing.manifest, edits, writing.kind)
+    passed = writing.passed_items
+    if passed is None:
+        meant = _meant(manifest, writing.manifest, edits, writing.kind)
+    else:
+        meant = (
+            _test_of(item, pointer)
+            for steps, pointer in passed.items()
+            if type(item := steps[-1]) is ItemStep
+        )
     return [*writing.operations, *meant], writing.manifest
 
 

@@ -14,7 +14,7 @@ the template of a Deployment. Only `workload` leads to the object around the tem
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 import msgspec
@@ -25,10 +25,8 @@ Json = Any
 """A value of a decoded document. Objects of the API are not decoded into types here, so that fields
 that we do not know survive."""
 
-LONGEST = 2048
-"""Characters. A label's key has at most 317."""
-
 DEEPEST = 32
+"""Steps of a path that can be read again."""
 
 LONGEST_ITEM = 1536
 """Characters of an item that is named by all of it. It leaves room for where its list is."""
@@ -61,9 +59,7 @@ _LONGEST_KEPT = 512
 
 _MOST_KEPT = 1024
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
-_JSON = json.JSONDecoder()
+PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
 _NOTHING = object()
 
 
@@ -137,10 +133,12 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
         if text is None:
             text = "".join(map(str, self.steps)).removeprefix(".")
             # Long ones are a stranger's, and there may be many of them: they are not kept.
-            if len(text) <= _LONGEST_KEPT:
+            if len(text) <= _LONGEST_KEPT and len(self.steps) <= DEEPEST:
                 if len(_TEXTS) >= _MOST_KEPT:
                     _TEXTS.clear()
+                    WRITTEN.clear()
                 _TEXTS[self] = text
+                WRITTEN[text] = self
         return text
 
     def __truediv__(self, step: Step | str) -> "Path":
@@ -150,6 +148,9 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 _TEXTS: dict[Path, str] = {}
 """Of paths that were written not long ago."""
+
+WRITTEN: dict[str, Path] = {}
+"""By these texts, the paths: most texts that are read were written a moment before."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -191,21 +192,10 @@ def named(field: str, name: str) -> Path:
 
 def whole(field: Path, item: Json) -> Path:
     """The item of the list *field* that is *item*, for lists whose items have no names."""
-    text = _canonical(item)
+    text = canonical(item)
     if len(text) > LONGEST_ITEM:
         raise PathError(f"{field}[={text[:40]}…]: longer than {LONGEST_ITEM} characters")
     return field / ItemStep("", text)
-
-
-@functools.lru_cache(maxsize=1024)
-def parse_path(text: str) -> Path:
-    """The path that `str()` writes as *text*."""
-    if len(text) > LONGEST:
-        raise PathError(f"{text[:40]!r}…: longer than {LONGEST} characters")
-    steps = tuple(_steps(text))
-    if len(steps) > DEEPEST:
-        raise PathError(f"{text[:40]!r}…: deeper than {DEEPEST}")
-    return Path(steps)
 
 
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
@@ -303,7 +293,7 @@ def index_of(container: Json, item: ItemStep) -> int | None:
         wanted = item_of(value)
         for index, entry in enumerate(container):
             # The first comparison is fast; the second one knows that `true` is not 1.
-            if entry == wanted and _canonical(entry) == value:
+            if entry == wanted and canonical(entry) == value:
                 return index
         return None
     for index, entry in enumerate(container):
@@ -326,83 +316,12 @@ def escaped(name: str) -> str:
     return "/" + name.replace("~", "~0").replace("/", "~1")
 
 
-def _steps(text: str) -> Iterator[Step]:
-    word = _WORD.match(text)
-    if word is None:
-        raise PathError(f"{text[:80]!r}: expected the name of a field at its beginning")
-    yield FieldStep(word[0])
-    at = word.end()
-    while at < len(text):
-        if text[at] == ".":
-            word = _WORD.match(text, at + 1)
-            if word is None:
-                raise _unexpected(text, at + 1, "the name of a field")
-            yield FieldStep(word[0])
-            at = word.end()
-        elif text[at] == "[":
-            step, at = _bracketed(text, at + 1)
-            yield step
-        else:
-            raise _unexpected(text, at, "'.' or '['")
-
-
-def _bracketed(text: str, at: int) -> tuple[Step, int]:
-    if text[at : at + 1] == "=":
-        try:
-            item, end = _JSON.raw_decode(text, at + 1)
-        except (ValueError, RecursionError):
-            raise _unexpected(text, at + 1, "an item as JSON") from None
-        if text[end : end + 1] != "]":
-            raise _unexpected(text, end, "']'")
-        if _is_deeper(item, DEEPEST):
-            raise PathError(f"{text[:40]!r}…: an item deeper than {DEEPEST}")
-        return ItemStep("", _canonical(item)), end + 1
-    first, quoted, at = _text(text, at)
-    step: Step = KeyStep(first)
-    if text[at : at + 1] == "=" and not quoted:
-        value, _, at = _text(text, at + 1)
-        step = ItemStep(first, value)
-    if text[at : at + 1] != "]":
-        raise _unexpected(text, at, "']'")
-    return step, at + 1
-
-
-def _text(text: str, at: int) -> tuple[str, bool, int]:
-    if text[at : at + 1] == '"':
-        try:
-            value, end = _JSON.raw_decode(text, at)
-        except ValueError:
-            raise _unexpected(text, at, "a string in quotes") from None
-        return str(value), True, end
-    plain = _PLAIN.match(text, at)
-    if plain is None:
-        raise _unexpected(text, at, "a name")
-    return plain[0], False, plain.end()
-
-
-def _is_deeper(item: Json, most: int) -> bool:
-    """Whether lists and maps in *item* are within each other more than *most* times."""
-    layer = [item]
-    for _ in range(most):
-        layer = [
-            inner
-            for outer in layer
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-    return any(isinstance(each, dict | list) for each in layer)
-
-
-def _canonical(item: Json) -> str:
+def canonical(item: Json) -> str:
     return json.dumps(item, sort_keys=True, separators=(",", ":"))
 
 
 def _quoted(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
-
-
-def _unexpected(text: str, at: int, wanted: str) -> PathError:
-    return PathError(f"{text[:80]!r}: expected {wanted} at character {at + 1}")
+    return text if PLAIN.fullmatch(text) else json.dumps(text)
 
 
 def _not_around(step: Step, found: Json) -> PathError:

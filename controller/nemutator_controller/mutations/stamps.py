@@ -15,6 +15,7 @@ from nemutator_common import names
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
+from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import (
     TEMPLATES,
     FieldStep,
@@ -22,7 +23,6 @@ from nemutator_controller.mutations.paths import (
     Path,
     PathError,
     annotation,
-    parse_path,
     value_at,
 )
 

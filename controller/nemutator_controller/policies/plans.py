@@ -28,20 +28,15 @@ from nemutator_controller.mutations import (
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
-from nemutator_controller.mutations.edits import Draft, Writing, apply_edits, same
+from nemutator_controller.mutations.edits import Draft, apply_edits, same
 from nemutator_controller.mutations.image import ImageFinding, Offender, UnpinnedImage
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests, Unpinned
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.known_tokens import NO_TOKENS, KnownTokens, Unresolved
-from nemutator_controller.mutations.paths import (
-    Json,
-    PathError,
-    field_path,
-    parse_path,
-    template_of,
-    value_at,
-)
+from nemutator_controller.mutations.object_writes import Writing
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import Json, PathError, field_path, template_of, value_at
 from nemutator_controller.mutations.placeholder_references import replace_references
 from nemutator_controller.mutations.placeholders import VARIABLES_VERB, replace_texts
 from nemutator_controller.mutations.pod_sizes import check_size

@@ -13,7 +13,8 @@ from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations.advisor import Side
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.globs import fits_any
-from nemutator_controller.mutations.paths import PathError, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import PathError, value_at
 from nemutator_controller.mutations.qos import class_of, class_with, quantity
 from nemutator_controller.mutations.stamps import parse_stamp
 from nemutator_controller.updating.model import ResourceLimits, SizedResource, SoundSizing

@@ -15,7 +15,8 @@ from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.paths import Json, PathError, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import Json, PathError, value_at
 from nemutator_controller.mutations.stamps import in_full, merged, stamp_of, stamp_text, stamping
 from nemutator_controller.policies.time_windows import holds
 from nemutator_controller.updating.decisions import (

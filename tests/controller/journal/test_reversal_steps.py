@@ -21,7 +21,8 @@ from nemutator_controller.journal.reversal_steps import (
 )
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.edits import Author, Draft, apply_edits, same
-from nemutator_controller.mutations.paths import parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import value_at
 
 from tests.fakes.decisions import CPU, EDITS, INIT, TEAM, changed_pod, decision, edit
 

@@ -1,7 +1,7 @@
 import pytest
 from nemutator_controller.journal.ways import Way, way_of
 from nemutator_controller.mutations.decisions import Maybe
-from nemutator_controller.mutations.paths import parse_path
+from nemutator_controller.mutations.path_texts import parse_path
 
 CPU = "containers[name=app].resources.requests.cpu"
 

@@ -5,28 +5,23 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from nemutator_controller.mutations.edits import (
     MOST_EDITS,
     Author,
     Draft,
     TooLargeError,
-    Writing,
     apply_edits,
     reversed_edits,
     same,
 )
-from nemutator_controller.mutations.patches import apply_patch
 from nemutator_controller.mutations.paths import (
     TEMPLATES,
     FieldStep,
     ItemStep,
     Path,
     PathError,
-    field_path,
     label,
     named,
-    value_at,
 )
 
 from tests.controller.mutations.pods import (
@@ -36,10 +31,8 @@ from tests.controller.mutations.pods import (
     drafted,
     edit,
     edited,
-    manifests,
     pruned,
 )
-from tests.fakes.kube.patching import json_patch
 
 
 @pytest.mark.slow
@@ -80,69 +73,6 @@ def test_what_is_not_on_the_way_is_not_copied(case: Case) -> None:
         manifest, done = manifest[name], done[name]
     assert done["metadata"]["unknown"] is manifest["metadata"]["unknown"]
     assert done["spec"]["unknown"] is manifest["spec"]["unknown"]
-
-
-REQUESTS = named("containers", "app") / "resources" / "requests"
-OVERLAPPING = [
-    label("a"),
-    label("b"),
-    field_path("metadata", "labels"),
-    REQUESTS,
-    REQUESTS / "cpu",
-    REQUESTS / "memory",
-    named("containers", "app") / "resources",
-    named("containers", "app") / "env" / ItemStep("name", "A"),
-    named("containers", "app") / "env" / ItemStep("name", "A") / "value",
-    named("initContainers", "a"),
-    named("initContainers", "b"),
-    named("initContainers", "b") / "image",
-    named("volumes", "v"),
-    field_path("priority"),
-    field_path("priorityClassName"),
-]
-VALUES: dict[str, Json] = {
-    "metadata.labels": {"b": "1", "c": "2"},
-    "containers[name=app].resources": {"requests": {"cpu": "1"}},
-    "containers[name=app].resources.requests": {"cpu": "1", "memory": "2"},
-}
-
-
-@given(
-    manifests(),
-    st.lists(
-        st.tuples(st.sampled_from(OVERLAPPING), st.sampled_from("xy") | st.none()), max_size=9
-    ),
-)
-def test_each_write_does_what_it_would_do_alone(
-    case: tuple[str, Json], writes: list[tuple[Path, str | None]]
-) -> None:
-    kind, manifest = case
-    together, alone = Writing(manifest, kind), manifest
-    operations: list[Json] = []
-    for path, text in writes:
-        value = () if text is None else (_fitting(path, text),)
-        single = Writing(alone, kind)
-        assert same(together.value(path), value_at(alone, path, kind))
-        try:
-            single.write(path, value)
-        except PathError:
-            with pytest.raises(PathError):
-                together.write(path, value)
-            break
-        together.write(path, value)
-        alone = single.manifest
-        operations += single.operations
-        assert same(together.manifest, alone)
-    assert same(together.operations, operations)
-    assert same(json_patch(manifest, operations), alone)
-    assert same(apply_patch(manifest, operations), alone)
-
-
-def _fitting(path: Path, text: str) -> Json:
-    last = path.steps[-1]
-    if isinstance(last, ItemStep):
-        return {last.by: last.value, "image": text}
-    return VALUES.get(str(path), text)
 
 
 def test_only_real_changes_are_edits() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from nemutator_controller.mutations.field_owners import later_owner
-from nemutator_controller.mutations.paths import parse_path
+from nemutator_controller.mutations.path_texts import parse_path
 
 from tests.fakes.decisions import CPU, NOW, TEAM
 

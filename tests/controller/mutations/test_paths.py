@@ -2,39 +2,21 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import (
-    DEEPEST,
-    LONGEST,
     LONGEST_ITEM,
     LONGEST_NAME,
-    FieldStep,
-    ItemStep,
-    KeyStep,
     Path,
     PathError,
     field_path,
     label,
     named,
-    parse_path,
     pointer_to,
     value_at,
     whole,
 )
 
-from tests.controller.mutations.pods import Json, edited, keys, texts
-
-words = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,8}", fullmatch=True)
-items = st.dictionaries(texts, st.none() | st.booleans() | st.integers() | texts, max_size=3)
-steps = st.one_of(
-    words.map(FieldStep),
-    texts.map(KeyStep),
-    st.builds(ItemStep, words, texts),
-    items.map(lambda item: whole(field_path("a"), item).steps[-1]),
-)
-paths = st.builds(
-    lambda first, others: Path((FieldStep(first), *others)), words, st.lists(steps, max_size=8)
-)
+from tests.controller.mutations.pods import Json, edited, keys
 
 POD = {
     "metadata": {"labels": {"team": "a", "x/y~z": "b"}},
@@ -46,11 +28,6 @@ POD = {
         "volumes": None,
     },
 }
-
-
-@given(paths)
-def test_a_path_is_read_as_it_is_written(path: Path) -> None:
-    assert parse_path(str(path)) == path
 
 
 @given(keys)
@@ -109,33 +86,6 @@ def test_a_path_begins_at_the_pod_that_an_object_makes(kind: str, root: str) -> 
 def test_a_kind_without_a_pod_is_named() -> None:
     with pytest.raises(PathError, match="ConfigMap: expected one of Pod, Deployment"):
         value_at(POD, label("team"), "ConfigMap")
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "the name of a field at its begin"),
-        ("[a]", "the name of a field at its begin"),
-        ("a.", "the name of a field at character 3"),
-        ("a b", "'.' or '[' at character 2"),
-        ("a[b", "']' at character 4"),
-        ("a[]", "a name at character 3"),
-        ('a["b]', "a string in quotes at character 3"),
-        ("a[b=]", "a name at character 5"),
-        ("a[b=c=d]", "']' at character 6"),
-        ("a[=]", "an item as JSON at character 4"),
-        ("a[={]", "an item as JSON at character 4"),
-        ("a[={}", "']' at character 6"),
-        ("a" * (LONGEST + 1), "longer than"),
-        ("a" + ".a" * DEEPEST, "deeper than"),
-        ("a[=" + "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1) + "]", "an item deeper than"),
-        ("a[=" + "[" * 900 + "]" * 900 + "]", "an item deeper than"),
-    ],
-)
-def test_what_is_no_path_says_where(text: str, why: str) -> None:
-    with pytest.raises(PathError) as error:
-        parse_path(text)
-    assert why in str(error.value)
 
 
 @pytest.mark.parametrize("broken", ["text", 3, True, ["list"], 1.5])

@@ -1,5 +1,6 @@
 from nemutator_common import names
-from nemutator_controller.mutations.paths import SWITCHED, parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import SWITCHED, value_at
 from nemutator_controller.seasons.day_book import CLUSTER
 from nemutator_controller.seasons.records import IN_FORCE, FoundSeason, SeasonedPolicy
 from nemutator_controller.seasons.verdicts import SeasonVerdict

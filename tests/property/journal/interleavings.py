@@ -29,7 +29,8 @@ from nemutator_controller.kube.writing import Writer
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe, Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.patches import render
-from nemutator_controller.mutations.paths import parse_path, value_at
+from nemutator_controller.mutations.path_texts import parse_path
+from nemutator_controller.mutations.paths import value_at
 
 from tests.fakes.decisions import CPU, TEAM, edit
 from tests.fakes.journals import MemoryJournal
