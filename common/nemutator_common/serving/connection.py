@@ -44,6 +44,7 @@ class Connection(web.RequestHandler):
     """
 
     __slots__ = (
+        "_body_bytes",
         "_busy",
         "_deadline",
         "_descriptor",
@@ -60,6 +61,7 @@ class Connection(web.RequestHandler):
         "_state",
         "_streaming",
         "_timer",
+        "_timer_at",
         "_traffic",
         "_whole",
         "_wire",
@@ -109,12 +111,16 @@ class Connection(web.RequestHandler):
         self._limits = limits
         self._traffic = traffic
         self._gone = gone
+        self._body_bytes: int | None = None
+        """Of the request that is being answered, where its head says it."""
         self._busy = False
         self._streaming = False
         self._state = ConnectionState(limits, self._loop.time())
         self._deadline: asyncio.Timeout | None = None
         self._lost = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        # uvloop's timers that are due at once do not know when they are.
+        self._timer_at = math.inf
         # aiohttp drops its reference to the transport when it closes it, so that a transport that
         # cannot be flushed would stay open.
         self._wire: asyncio.Transport | None = None
@@ -123,8 +129,9 @@ class Connection(web.RequestHandler):
         """The socket's own, for answers that are written at once. It is the loop's, which closes it."""
 
     # --- from the request pipeline ---------------------------------------------------------------
-    def begin(self, deadline: asyncio.Timeout) -> None:
+    def begin(self, deadline: asyncio.Timeout, body_bytes: int | None) -> None:
         """A request starts; *deadline* is rescheduled to now when its time is over."""
+        self._body_bytes = body_bytes
         self._busy = True
         self._rest_at = math.inf
         self._deadline = deadline
@@ -145,7 +152,9 @@ class Connection(web.RequestHandler):
         # While pipelined requests wait, new bytes belong to them and are not a new head.
         if not (keep and self._messages):
             self._state.ended(self._loop.time(), keep=keep)
-            self._rest_at = self._loop.time() + self._limits.rest_s
+            # The parser may hold a part of another request, unless it cannot have been given one.
+            if self._body_bytes is not None and self._state.has_had_just(self._body_bytes):
+                self._rest_at = self._loop.time() + self._limits.rest_s
         if self._lost:
             self._gone(self)
             return
@@ -381,10 +390,10 @@ class Connection(web.RequestHandler):
         """Set the timer for the time that is due. An earlier timer stays: it will set the next."""
         due = min(self._state.due, self._rest_at)
         if self._timer is not None:
-            if self._timer.when() <= due:
+            if self._timer_at <= due:
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(due, self._wake)
+        self._timer, self._timer_at = self._loop.call_at(due, self._wake), due
 
     def _wake(self) -> None:
         self._timer = None

@@ -43,7 +43,17 @@ EXPECTED_S = 1.0
 class ConnectionState:
     """The phase of a connection, when it is `due` to end, and for which reason."""
 
-    __slots__ = ("_head_ended", "_limits", "_overdue", "_size", "_surplus", "_tail", "due", "phase")
+    __slots__ = (
+        "_after_head",
+        "_head_ended",
+        "_limits",
+        "_overdue",
+        "_size",
+        "_surplus",
+        "_tail",
+        "due",
+        "phase",
+    )
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
@@ -56,6 +66,11 @@ class ConnectionState:
         return self.phase is Phase.IDLE or (
             self.phase is Phase.HEAD and not self._size and not self._head_ended
         )
+
+    def has_had_just(self, body_bytes: int) -> bool:
+        """Whether what has come in since the last answer is one request with a body of *body_bytes*, and no
+        part of another one."""
+        return self._head_ended and self._after_head == body_bytes
 
     def expects(self, now: float) -> None:
         """A request is on its way whose bytes are counted once they are looked at, which is soon."""
@@ -113,7 +128,7 @@ class ConnectionState:
         self.due = now + self._limits.head_s
         self._head_ended = False
         self._size = 0
-        self._surplus = 0
+        self._surplus = self._after_head = 0
         self._tail = b""
 
     def _measure_head(self, data: bytes) -> DropReason | None:
@@ -139,5 +154,6 @@ class ConnectionState:
         callers who go on sending: twice a body leaves room for chunk headers and an early head.
         """
         self._surplus += size
+        self._after_head += size
         most = 2 * self._limits.body_bytes + self._limits.head_bytes
         return DropReason.FLOOD if self._surplus > most else None

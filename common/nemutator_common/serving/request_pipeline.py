@@ -86,7 +86,7 @@ class RequestPipeline:
     ) -> web.StreamResponse:
         try:
             async with asyncio.timeout(None) as deadline:
-                connection.begin(deadline)
+                connection.begin(deadline, _body_bytes(request))
                 answer = await self._answer(request, outcome, identity)
                 try:
                     return await _send(request, answer, outcome)
@@ -139,6 +139,11 @@ class RequestPipeline:
         return error_response(
             500, "internal error", error_details=self.error_details, request=identity
         )
+
+
+def _body_bytes(request: web.BaseRequest) -> int | None:
+    """As many as the head says; None where only the end of the body will tell."""
+    return request.content_length if request.body_exists else 0
 
 
 async def _send(

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -135,6 +136,30 @@ class AnyConversation(RuleBasedStateMachine):
     @invariant()
     def the_end_is_never_far(self) -> None:
         assert self.state.due <= self.now + LIMITS.idle_s
+
+
+@pytest.mark.parametrize(
+    ("pieces", "body_bytes", "is_just_that"),
+    [
+        ([b"GET / HTTP/1.1\r\n\r\n"], 0, True),
+        ([b"GET / HTTP/1.1\r\n", b"\r\n"], 0, True),
+        ([b"POST / HTTP/1.1\r\n\r\nab", b"c"], 3, True),
+        ([b"POST / HTTP/1.1\r\n\r\nab"], 3, False),
+        ([b"GET / HTTP/1.1\r\n\r\nG"], 0, False),
+        ([b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"], 0, False),
+    ],
+)
+def test_it_knows_when_no_part_of_another_request_has_come(
+    pieces: list[bytes], body_bytes: int, is_just_that: bool
+) -> None:
+    state = ConnectionState(LIMITS, 0.0)
+    for piece in pieces:
+        state.received(piece, 0.0)
+    state.begun(0.0)
+    state.ended(0.0, keep=True)
+    assert state.has_had_just(body_bytes) is is_just_that
+    state.received(b"GET / HTTP/1.1\r\n\r\n", 0.0)
+    assert state.has_had_just(0), "what came before the last answer does not count"
 
 
 TestAnyConversation = AnyConversation.TestCase

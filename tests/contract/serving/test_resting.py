@@ -3,6 +3,8 @@
 import asyncio
 import dataclasses
 
+import pytest
+
 from tests.fakes.listeners import (
     GET,
     LIMITS,
@@ -25,17 +27,40 @@ async def rested() -> None:
             await asyncio.wait(tasks)
 
 
+async def other_requests(listener: Listener) -> None:
+    """So many turns of the loop that whatever is due has been done."""
+    reader, writer = await listener.call()
+    async with closing(writer):
+        for _ in range(10):
+            writer.write(PARSED)
+            assert (await one_answer(reader))[0] == 200
+
+
 async def test_requests_are_answered_after_a_rest_as_before() -> None:
     async with listening(Listener(limits=SOON)) as listener:
-        reader, writer = await listener.call(PARSED)
+        reader, writer = await listener.call()
         async with closing(writer):
             for _ in range(3):
+                writer.write(PARSED)
                 assert (await one_answer(reader))[0] == 200
                 await rested()
                 # Two at once, of which the second waits for the first.
                 writer.write(PARSED + PARSED)
                 assert (await one_answer(reader))[0] == 200
+                assert (await one_answer(reader))[0] == 200
+
+
+@pytest.mark.parametrize("cut", [1, len(PARSED) - 1, len(PARSED) + 40])
+async def test_a_part_of_the_next_request_is_kept_while_its_sender_rests(cut: int) -> None:
+    post = PARSED.replace(b"GET", b"POST").replace(b"\r\n\r\n", b"\r\nContent-Length: 90\r\n\r\n")
+    second = post + b"x" * 90
+    async with listening(Listener(limits=dataclasses.replace(LIMITS, rest_s=0.0))) as listener:
+        reader, writer = await listener.call(PARSED + second[:cut])
+        async with closing(writer):
             assert (await one_answer(reader))[0] == 200
+            await other_requests(listener)
+            writer.write(second[cut:])
+            assert await one_answer(reader) == (200, b"POST " + b"x" * 90)
 
 
 async def test_who_asks_again_while_an_answer_is_being_ended_is_answered() -> None:
