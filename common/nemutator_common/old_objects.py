@@ -14,7 +14,7 @@ import gc
 import sys
 from collections.abc import Mapping
 
-FEW = 1_000_000
+FEW = 600_000
 """Pieces of memory. To examine no more takes a twentieth of a second; code alone has 400 000 in the brain. They count, and not the
 objects that the collector knows: it follows each of these to all that it refers to."""
 

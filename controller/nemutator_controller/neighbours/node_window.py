@@ -4,6 +4,7 @@ A minute is one of the brain's clock. What an agent with another clock reports o
 last sixty is left out and counted, so that a clock that jumps spoils nothing that is there.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -195,36 +196,50 @@ class NodeWindow:
         if more := len(points.series) - len(self._of_series):
             asked = np.full(more, _UNASKED, dtype=np.int32)
             self._of_series = np.concatenate((self._of_series, asked))
-        unasked = np.unique(points.of[self._of_series[points.of] == _UNASKED]).tolist()
-        if unasked:
-            several = [points.series[number] for number in unasked]
+        without = self._of_series[points.of] == _UNASKED
+        if without.any():
+            unasked = np.unique(points.of[without])
+            several = [points.series[number] for number in unasked.tolist()]
             holders: set[str] = set()
             if any(one.pod_uid is None for one in several):
                 holders = {one.path.rpartition("/")[0] or "/" for one in points.series}
-            for number, one in zip(unasked, several, strict=True):
+            self._of_series[unasked] = self._rows_for(
                 # What a group outside of pods took that holds others is what those took: it is nobody's neighbour.
-                holds = one.pod_uid is None and one.path in holders
-                self._of_series[number] = _NO_ROW if holds else self._row(one)
+                [
+                    None if one.pod_uid is None and one.path in holders else key_of(one)
+                    for one in several
+                ]
+            )
         return self._of_series
 
-    def _row(self, series: Series) -> int:
-        key = key_of(series)
-        if key is None:
-            return _NO_ROW
-        # Of 512 keys two are alike once in 10^14 nodes.
-        hashed = hash(key) % (1 << 64) or 1
-        known = np.flatnonzero(self._hashes == hashed)
-        if len(known):
-            return int(known[0])
-        free = np.flatnonzero(self._hashes == 0)
-        row = int(free[0]) if len(free) else len(self._hashes)
-        if row >= MOST_ROWS:
-            return _NO_ROOM
-        if not len(free):
-            self._grow(row + ROWS_AT_ONCE)
-        self._forget((row,))
-        self._hashes[row] = hashed
-        return row
+    def _rows_for(self, keys: Sequence[Key | None]) -> list[int]:
+        """The row of each of *keys*, one that is free for those that have none."""
+        there = self._hashes.tolist()
+        rows = {hashed: row for row, hashed in enumerate(there) if hashed}
+        vacant = (row for row, hashed in enumerate(there) if not hashed)
+        free = itertools.chain(vacant, itertools.count(len(there)))
+        found, begun = [], dict[int, int]()
+        for key in keys:
+            if key is None:
+                found.append(_NO_ROW)
+                continue
+            # Of 512 keys two are alike once in 10^14 nodes.
+            hashed = hash(key) % (1 << 64) or 1
+            row = rows.get(hashed, _NO_ROOM)
+            if row == _NO_ROOM and len(rows) < MOST_ROWS:
+                row = rows[hashed] = begun[hashed] = next(free)
+            found.append(row)
+        if begun:
+            self._begin(begun)
+        return found
+
+    def _begin(self, begun: Mapping[int, int]) -> None:
+        """*begun*: rows by their hashes."""
+        rows = np.fromiter(begun.values(), dtype=np.intp, count=len(begun))
+        if (needed := int(rows.max()) + 1) > len(self._hashes):
+            self._grow(-(-needed // ROWS_AT_ONCE) * ROWS_AT_ONCE)
+        self._forget((rows,))
+        self._hashes[rows] = np.fromiter(begun, dtype=np.uint64, count=len(begun))
 
     def _grow(self, rows: int) -> None:
         rows = min(rows, MOST_ROWS)

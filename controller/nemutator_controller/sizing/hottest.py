@@ -158,7 +158,13 @@ class HottestReplicas:
         if not self._free and len(self._state) >= self._most:
             # Where a row has an empty place there is nothing to give, and it would be asked for with each sample.
             wants &= (places >= 0).all(axis=1)
+        # Of each replica the sample that says most for it: what comes at once may have many.
         candidates = np.flatnonzero(wants)
+        order = np.lexsort((-cores[candidates], replicas[candidates], rows[candidates]))
+        candidates = candidates[order]
+        begins = np.ones(len(candidates), dtype=np.bool_)
+        begins[1:] = (np.diff(rows[candidates]) != 0) | (np.diff(replicas[candidates]) != 0)
+        candidates = np.sort(candidates[begins])
         # All columns as numbers of Python: the first report of a large cluster brings thousands of candidates.
         for row, replica, core, when in zip(
             *(column[candidates].tolist() for column in (rows, replicas, cores, at)), strict=True

@@ -132,10 +132,12 @@ class UsageLearner:
         taken = sound & (rows > _NOBODY)
         of, rows = points.of[taken], rows[taken]
         numbers = np.full(len(rows), -1, dtype=np.intp)
-        for place in np.flatnonzero(rows < 0).tolist():
-            owner = owners[int(of[place])]
-            if owner is not None:
-                numbers[place] = keys.setdefault(owner.key, len(keys))
+        without = rows < 0
+        if without.any():
+            new, places = np.unique(of[without], return_inverse=True)
+            named = [owner for number in new.tolist() if (owner := owners[number]) is not None]
+            of_new = [keys.setdefault(owner.key, len(keys)) for owner in named]
+            numbers[without] = np.array(of_new, dtype=np.intp)[places]
         found = _Gathered(points, of, taken, rows, known.replicas[of], numbers)
         return found, len(sound) - int(np.count_nonzero(sound))
 
