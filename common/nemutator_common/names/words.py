@@ -132,6 +132,11 @@ PLACEMENT_GRADE = Word(
     f"{DOMAIN}/placement-grade",
     "label of a node, written by the brain where `brain.placement_labels` says so: how well it suits a pod now, from 1 to 4",
 )
+MARKED_BY = Word(
+    f"{DOMAIN}/marked-by",
+    "annotation of a node, written by the brain: of each mark of ours that stands there the namespace of the installation that has"
+    " written it, which alone takes it away again",
+)
 REMOVABLE = Word(
     f"{DOMAIN}/removable",
     "annotation of a node, written by the brain: why nothing runs there any more but what runs on each node, and since when",

@@ -59,7 +59,9 @@ def node_marks_part(
         is_open = _is_open(seasons)
         wishes.append(RefreshedWishes(ReserveMarks(selector.matches, is_open), _nothing))
     every_s = EVERY_S * settings.neighbour_minute_s / 60
-    marking = NodeMarking(NodesInCluster(cluster), wishes, context.process, every_s)
+    marking = NodeMarking(
+        NodesInCluster(cluster), wishes, context.process, settings.namespace, every_s
+    )
     return Part(tasks=[Task(TaskPhase.WORK, "mark nodes", marking.run, alone=True)])
 
 

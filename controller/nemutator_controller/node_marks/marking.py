@@ -9,10 +9,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.node_marks.marks import (
-    NO_MARKS,
-    OWN_ANNOTATIONS,
-    OWN_LABELS,
-    OWN_TAINTS,
+    OWN,
     MarkedNode,
     NodeMarks,
     NotMarkedNodeError,
@@ -32,7 +29,6 @@ MOST_AT_ONCE = 20
 AGAIN_S = 600.0
 """How long a node is left alone that could not be written to."""
 
-OWN = OWN_TAINTS | OWN_LABELS | OWN_ANNOTATIONS
 DISPUTED = (
     "somebody else changes {} whenever nemutator has written it: it is left alone for some time"
 )
@@ -40,12 +36,14 @@ DISPUTED = (
 
 @dataclass(slots=True)
 class NodeMarking:
-    """`run` is a task for a Supervisor. What nobody decides on is taken away: a setting that was switched off leaves
-    nothing behind."""
+    """`run` is a task for a Supervisor. What nobody decides on is taken away, if we have written it: a setting that was
+    switched off leaves nothing behind, and what another installation has written in the same cluster stays."""
 
     nodes: MarkableNodes
     wishes: Sequence[NodeWishes]
     process: Process
+    me: str
+    """The namespace of this installation."""
     every_s: float = EVERY_S
     _disputes: WriteDisputes[str] = field(default_factory=WriteDisputes, init=False)
     _failed_at: dict[str, float] = field(default_factory=dict, init=False)
@@ -69,18 +67,24 @@ class NodeMarking:
             self.process.meter.gauge(names.NODE_MARKS, standing[key], mark=key)
         left = MOST_AT_ONCE
         for node in nodes:
-            wanted = self._wanted(node)
-            keys = self._undisputed(node, differing(node.own, wanted), now)
+            wanted, nobodys = self._wanted(node)
+            keys = self._undisputed(node, differing(node.own, wanted) | nobodys, now)
             if keys and left and node.name not in self._failed_at:
                 left -= 1
                 await self._write(node, wanted, keys)
 
-    def _wanted(self, node: MarkedNode) -> NodeMarks:
-        parts: list[NodeMarks] = []
+    def _wanted(self, node: MarkedNode) -> tuple[NodeMarks, frozenset[str]]:
+        """What is to stand there, and the keys under which it does already, of marks that nobody says to have written."""
+        decided = frozenset[str]().union(*(each.keys for each in self.wishes))
+        writers = node.writers
+        others = frozenset(key for key in OWN - decided if writers.get(key) != self.me)
+        parts, nobodys = [only(node.own, others)], frozenset[str]()
         for each in self.wishes:
             wanted = each.wanted(node)
             parts.append(only(node.own if wanted is None else wanted, each.keys))
-        return merged(parts) if parts else NO_MARKS
+            if wanted is not None:
+                nobodys |= each.keys & wanted.words.keys() - writers.keys()
+        return merged(parts), nobodys
 
     def _undisputed(self, node: MarkedNode, keys: frozenset[str], now: float) -> frozenset[str]:
         words = node.own.words
@@ -95,7 +99,7 @@ class NodeMarking:
 
     async def _write(self, node: MarkedNode, wanted: NodeMarks, keys: frozenset[str]) -> None:
         try:
-            await self.nodes.write(node, patch_of(node, wanted, keys))
+            await self.nodes.write(node, patch_of(node, wanted, keys, me=self.me))
         except NotMarkedNodeError as error:
             log.warning("node_not_marked", {names.NODE: node.name, names.ERROR: error})
             self._failed_at[node.name] = self.process.clock.monotonic()

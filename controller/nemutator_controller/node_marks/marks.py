@@ -13,6 +13,10 @@ from nemutator_common import names
 OWN_TAINTS = frozenset({str(names.PRESSURE), str(names.RESERVE), str(names.EMPTYING)})
 OWN_LABELS = frozenset({str(names.PLACEMENT_GRADE)})
 OWN_ANNOTATIONS = frozenset({str(names.REMOVABLE)})
+OWN = OWN_TAINTS | OWN_LABELS | OWN_ANNOTATIONS
+
+LONGEST_WRITERS = 2_000
+"""Characters; ours take some hundreds."""
 
 PREFER, NEVER = "PreferNoSchedule", "NoSchedule"
 
@@ -69,7 +73,14 @@ class MarkedNode:
     """All, those of others too."""
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
-    """Ours alone."""
+
+    @property
+    def writers(self) -> dict[str, str]:
+        """By the key of a mark, the namespace of the installation that has written it. What anybody has put there instead
+        says nothing."""
+        text = self.annotations.get(str(names.MARKED_BY), "")
+        pairs = (one.partition("=") for one in text[:LONGEST_WRITERS].split())
+        return {key: writer for key, _, writer in pairs if key in OWN and writer}
 
     @property
     def own(self) -> NodeMarks:
@@ -105,8 +116,10 @@ def only(marks: NodeMarks, keys: frozenset[str]) -> NodeMarks:
     )
 
 
-def patch_of(node: MarkedNode, wanted: NodeMarks, keys: frozenset[str]) -> dict[str, Any]:
-    """A merge patch that has *wanted* stand under *keys*, and nothing else changed."""
+def patch_of(
+    node: MarkedNode, wanted: NodeMarks, keys: frozenset[str], *, me: str
+) -> dict[str, Any]:
+    """A merge patch that has *wanted* stand under *keys*, written by the installation *me*, and nothing else changed."""
     patch: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
     for field_name, known, values in (
@@ -116,6 +129,11 @@ def patch_of(node: MarkedNode, wanted: NodeMarks, keys: frozenset[str]) -> dict[
         changed = {key: values.get(key) for key in sorted(keys & known)}
         if changed:
             metadata[field_name] = changed
+    stays = {key: writer for key, writer in node.writers.items() if key not in keys}
+    writers = {**stays, **{key: me for key in wanted.words if key in keys}}
+    if writers != node.writers:
+        said = " ".join(f"{key}={writers[key]}" for key in sorted(writers))
+        metadata.setdefault("annotations", {})[str(names.MARKED_BY)] = said or None
     if metadata:
         patch["metadata"] = metadata
     if keys & OWN_TAINTS:

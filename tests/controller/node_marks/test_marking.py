@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
 from nemutator_common import names
 from nemutator_controller.node_marks.marking import (
     AGAIN_S,
@@ -25,11 +26,17 @@ from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
 KEY = str(names.PRESSURE)
+ME, ANOTHER = "nemutator", "nemutator-too"
 FOREIGN = NodeTaint("gpu", "a", "NoSchedule")
 
 
 def node(name: str, *taints: NodeTaint) -> MarkedNode:
     return MarkedNode(name=name, uid=f"uid-{name}", version="1", taints=taints)
+
+
+def written_by(writer: str, *taints: NodeTaint) -> MarkedNode:
+    noted = {str(names.MARKED_BY): f"{KEY}={writer}"}
+    return replace(node("n", *taints), annotations=noted)
 
 
 @dataclass
@@ -55,6 +62,12 @@ class Nodes:
                 NodeTaint(one["key"], one.get("value", ""), one["effect"]) for one in taints
             )
             self.there[node.name] = replace(node, taints=made)
+        for key, value in patch.get("metadata", {}).get("annotations", {}).items():
+            found = dict(self.there[node.name].annotations)
+            found.pop(key, None)
+            if value is not None:
+                found[key] = value
+            self.there[node.name] = replace(self.there[node.name], annotations=found)
 
     def notify(self, node: MarkedNode, note: str) -> None:
         self.told.append(note)
@@ -85,7 +98,7 @@ class Marked:
 
     def __post_init__(self) -> None:
         process = fake_process(clock=self.clock, meter=self.meter)
-        self.marking = NodeMarking(self.nodes, [self.wishes], process)
+        self.marking = NodeMarking(self.nodes, [self.wishes], process, ME)
 
 
 async def test_a_taint_comes_changes_and_goes_and_that_of_others_stays() -> None:
@@ -115,9 +128,49 @@ async def test_what_cannot_be_told_stays() -> None:
 
 
 async def test_what_nobody_decides_on_is_taken_away() -> None:
-    given = Marked(Nodes({"n": node("n", NodeTaint(KEY, "2"))}))
-    await NodeMarking(given.nodes, [], fake_process()).round()
-    assert given.nodes.there["n"].taints == ()
+    given = Marked(Nodes({"n": node("n")}), Wishes({"n": "2"}))
+    await given.marking.round()
+    assert given.nodes.there["n"].taints == (NodeTaint(KEY, "2"),)
+    await NodeMarking(given.nodes, [], fake_process(), ME).round()
+    assert given.nodes.there["n"] == node("n")
+
+
+@pytest.mark.parametrize("writer", [ANOTHER, "", "a b=c ="])
+async def test_what_another_installation_or_nobody_known_has_written_stays(writer: str) -> None:
+    there = written_by(writer, NodeTaint(KEY, "2"))
+    nodes = Nodes({"n": there})
+    await NodeMarking(nodes, [], fake_process(), ME).round()
+    assert (nodes.there["n"], nodes.written) == (there, [])
+
+
+async def test_of_two_installations_one_without_marks_takes_none_away_and_each_takes_its_own() -> (
+    None
+):
+    given = Marked(Nodes({"n": node("n")}), Wishes({"n": "3"}))
+    silent = NodeMarking(given.nodes, [], fake_process(), ANOTHER)
+    for _ in range(3):
+        await given.marking.round()
+        await silent.round()
+    assert (given.nodes.there["n"].taints, given.nodes.written) == ((NodeTaint(KEY, "3"),), ["n"])
+    # Whoever decides on a mark takes it over with the next change, as where the other one is gone.
+    wishes = Wishes({"n": "3"})
+    deciding = NodeMarking(given.nodes, [wishes], fake_process(), ANOTHER)
+    await deciding.round()
+    assert given.nodes.written == ["n"]
+    wishes.grade["n"] = "1"
+    await deciding.round()
+    await NodeMarking(given.nodes, [], fake_process(), ME).round()
+    assert given.nodes.there["n"].taints == (NodeTaint(KEY, "1"),)
+    await silent.round()
+    assert given.nodes.there["n"] == node("n")
+
+
+async def test_what_stands_as_wanted_and_is_nobodys_becomes_ours() -> None:
+    given = Marked(Nodes({"n": node("n", NodeTaint(KEY, "2"))}), Wishes({"n": "2"}))
+    await given.marking.round()
+    await given.marking.round()
+    assert given.nodes.written == ["n"]
+    assert given.nodes.there["n"].writers == {KEY: ME}
 
 
 async def test_no_round_writes_more_than_some() -> None:

@@ -1,11 +1,14 @@
 """A patch of a node changes what is ours under the keys that are meant, and hands on what is not ours."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_controller.node_marks.marks import (
     NEVER,
     NO_MARKS,
+    OWN,
     OWN_TAINTS,
     MarkedNode,
     NodeMarks,
@@ -17,6 +20,7 @@ from nemutator_controller.node_marks.marks import (
 )
 
 PRESSURE, RESERVE = str(names.PRESSURE), str(names.RESERVE)
+WRITERS = str(names.MARKED_BY)
 LABEL, NOTE = str(names.PLACEMENT_GRADE), str(names.REMOVABLE)
 FOREIGN = NodeTaint("gpu", "a", "NoExecute", "2026-01-01T00:00:00Z")
 NODE = MarkedNode(
@@ -41,17 +45,20 @@ def test_only_what_differs_is_named() -> None:
 
 def test_a_patch_hands_on_taints_of_others_as_they_were() -> None:
     wanted = NodeMarks({RESERVE: NodeTaint(RESERVE, "", NEVER)}, annotations={NOTE: "empty"})
-    patch = patch_of(NODE, wanted, frozenset({PRESSURE, RESERVE, LABEL, NOTE}))
+    patch = patch_of(NODE, wanted, frozenset({PRESSURE, RESERVE, LABEL, NOTE}), me="a")
     assert patch == {
-        "metadata": {"labels": {LABEL: None}, "annotations": {NOTE: "empty"}},
+        "metadata": {
+            "labels": {LABEL: None},
+            "annotations": {NOTE: "empty", WRITERS: f"{NOTE}=a {RESERVE}=a"},
+        },
         "spec": {"taints": [FOREIGN.document, {"key": RESERVE, "effect": NEVER}]},
     }
     assert FOREIGN.document["timeAdded"] == "2026-01-01T00:00:00Z"
 
 
 def test_a_label_alone_touches_no_taint() -> None:
-    assert "spec" not in patch_of(NODE, NO_MARKS, frozenset({LABEL}))
-    assert "metadata" not in patch_of(NODE, NO_MARKS, frozenset({PRESSURE}))
+    assert "spec" not in patch_of(NODE, NO_MARKS, frozenset({LABEL}), me="a")
+    assert "metadata" not in patch_of(NODE, NO_MARKS, frozenset({PRESSURE}), me="a")
 
 
 def test_several_wishes_are_one() -> None:
@@ -77,7 +84,23 @@ def test_several_wishes_are_one() -> None:
 def test_no_taint_of_others_is_ever_lost(taints: list[NodeTaint], keys: set[str]) -> None:
     node = MarkedNode(name="n", uid="u", version="1", taints=tuple(taints))
     wanted = NodeMarks({key: NodeTaint(key, "9") for key in sorted(keys)})
-    made = patch_of(node, wanted, frozenset(keys))["spec"]["taints"]
+    made = patch_of(node, wanted, frozenset(keys), me="a")["spec"]["taints"]
     foreign = [one.document for one in taints if one.key not in keys]
     assert made[: len(foreign)] == foreign
     assert [one["key"] for one in made[len(foreign) :]] == sorted(keys)
+
+
+def test_who_has_written_what_is_kept_for_each_mark() -> None:
+    node = replace(NODE, annotations={WRITERS: f"{PRESSURE}=b {LABEL}=a stranger=c {RESERVE}"})
+    assert node.writers == {PRESSURE: "b", LABEL: "a"}
+    wanted = NodeMarks({PRESSURE: NodeTaint(PRESSURE, "3")})
+    patch = patch_of(node, wanted, frozenset({PRESSURE, LABEL}), me="c")
+    assert patch["metadata"]["annotations"] == {WRITERS: f"{PRESSURE}=c"}
+    patch = patch_of(node, NO_MARKS, frozenset({PRESSURE, LABEL}), me="c")
+    assert patch["metadata"]["annotations"] == {WRITERS: None}
+
+
+@given(st.text(max_size=3_000))
+def test_whatever_stands_there_names_writers_of_our_marks_alone(text: str) -> None:
+    found = replace(NODE, annotations={WRITERS: text}).writers
+    assert set(found) <= OWN

@@ -1,7 +1,6 @@
 """A node's taint follows its pressure on a real API server, and goes when it is well again; so does its grade for placement.
 
-Nobody runs pods there: how much tasks of the nodes wait is what agents of both report. The brain of in_cluster/ must have
-ended: its settings want no marks, so that it would take these away, which it may not.
+Nobody runs pods there: how much tasks of the nodes wait is what agents of both report.
 """
 
 import json
