@@ -56,11 +56,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _tier(item) in TIERS:
             item.add_marker(_tier(item))
     # A cluster that runs is in the way of tests that look at the machine: those go first.
-    items.sort(key=_takes_the_testbed)
+    items.sort(key=_turn)
 
 
 def _tier(item: pytest.Item) -> str:
     return item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+
+
+def _turn(item: pytest.Item) -> tuple[bool, bool]:
+    return item.get_closest_marker("last") is not None, _takes_the_testbed(item)
 
 
 def _takes_the_testbed(item: pytest.Item) -> bool:

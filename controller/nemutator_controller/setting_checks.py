@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from nemutator_common.addresses import TcpAddress, parse_address
 
+from nemutator_controller.prices import PriceError, written_prices
+
 
 def loopback(text: str) -> str | None:
     """The address is loopback. The console serves plain HTTP, so its cookie may not leave
@@ -174,3 +176,12 @@ _POSTGRES = (
 )
 
 _REDIS = "expected redis://HOST:PORT/0 or rediss://HOST:PORT/0, without a password"
+
+
+def prices(text: str) -> str | None:
+    """The text is empty, or what a core and a GiB cost."""
+    try:
+        written_prices(text)
+    except PriceError as error:
+        return str(error)
+    return None

@@ -160,6 +160,7 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     early = {"at": begun - 9, "id": "early"}
     preview = {"at": begun + 150, "id": "none", "mode": "preview"}
     known.lists["/api/v1/mutations"] = [mutation(**then), mutation(**early), mutation(**preview)]
+    known.lists["/api/v1/deploys"] = [{"at": begun + 150}, {"at": begun - 9}]
     season = {"namespace": "shop", "kind": "Deployment", "name": "api", "season": "peak"}
     always = [
         {"season": "peak", "begin": "00:00", "end": "12:00"},
@@ -175,6 +176,7 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     expect(cpu.locator(".caption").last).to_contain_text("advised are 0.260 cores")
     expect(cpu.locator("path.busy")).to_have_attribute("d", "M0.0 0H600.0V140H0.0Z")
     expect(cpu.locator("path.changed")).to_have_attribute("d", "M250.0 0V140")
+    expect(cpu.locator("path.deployed")).to_have_attribute("d", "M250.0 0V140")
     expect(page.locator("#row-state")).to_contain_text("2 of 3 pods ready · 4 restarts")
     expect(page.locator("#row-state")).to_contain_text("season: peak")
     lines = page.locator("#row-changes-lines li")
@@ -185,7 +187,7 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(cpu.locator(".moment")).to_contain_text("; one change then")
+    expect(cpu.locator(".moment")).to_contain_text("; a new version and one change then")
     assert complaints(page) == []
 
 

@@ -14,6 +14,15 @@ OVERVIEW = f"{ORIGIN}/#overview"
 HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.exe\x1b[31m"
 
 
+RESIZED = {
+    "path": "spec.containers[name=app].resources.requests.cpu",
+    "before": "1",
+    "after": "250m",
+    "verb": "sizing",
+    "policy": "tight",
+}
+
+
 def nodes(*items: Json) -> Json:
     return {"kind": "NodeList", "now": time.time(), "items": list(items)}
 
@@ -41,8 +50,12 @@ def troubled() -> FakeBrain:
                 grant(result="denied", reason="Vault denies it", at=now - 60),
                 grant(result="denied", reason="long ago", secret="old", at=now - 90_000),
             ],
+            "/api/v1/deploys": [
+                {"at": now - 45, "namespace": "shop", "kind": "Deployment", "name": "api"}
+            ],
             "/api/v1/mutations": [
                 mutation(),
+                mutation(id="m4", at=now - 50, edits=[RESIZED]),
                 mutation(id="m2", state="conflict", at=now - 120),
                 mutation(id="m3", mode="preview", at=now - 240),
             ],
@@ -102,6 +115,23 @@ def test_what_is_wasted_is_in_bars_and_words(page: Page, brain: FakeBrain) -> No
     )
 
 
+def test_what_is_wasted_is_money_where_somebody_has_told_prices(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.documents["/api/v1/workloads"] = {
+        "items": [workload_item()],
+        "totals": {"waste": used(84.0, 20 << 30)},
+        "prices": {"core_hour": 0.04, "gib_hour": 0.005, "currency": "EUR"},
+    }
+    page.goto(OVERVIEW)
+    expect(page.locator("#wasted-lines li").first.locator(".side")).to_have_text(
+        "2.500 cores and 2.0 GiB idle: 80.30 EUR a month"
+    )
+    expect(page.locator("#wasted-sums")).to_contain_text(
+        "What no workload would use at its worst costs 2,526 EUR a month."
+    )
+
+
 def test_what_has_changed_is_on_one_line_of_time(page: Page, brain: FakeBrain) -> None:
     page.goto(OVERVIEW)
     told = list(links(page, "changed"))
@@ -110,6 +140,11 @@ def test_what_has_changed_is_on_one_line_of_time(page: Page, brain: FakeBrain) -
         "Pod shop/api-0 would be changed by teams: 2 fields"
     )
     assert "Pod shop/api-0 was changed by teams: 2 fields" in told
+    deployed = told.index("Deployment shop/api has a new version")
+    resized = told.index("Pod shop/api-0 was resized by tight: 1 field")
+    assert told.index("anna had 3 pods evicted: drill") < deployed < resized
+    page.get_by_role("link", name="Deployment shop/api has a new version").click()
+    expect(page.locator("#row-title")).to_have_text("shop/api")
 
 
 def test_nemutator_says_how_it_is_itself(page: Page, brain: FakeBrain) -> None:

@@ -9,14 +9,13 @@ from nemutator_controller.updating.objects import SIZING_POLICIES
 from tests.house.test_manifests import documents
 
 READ = frozenset({"list", "watch"})
-GOTTEN = READ | {"get"}
-PATCHED = GOTTEN | {"patch"}
+PATCHED = READ | {"get", "patch"}
 
 MAY: dict[str, dict[str, frozenset[str]]] = {
     "nemutator-brain": {
         "pods": PATCHED,
-        "namespaces": GOTTEN,
-        "replicasets.apps": GOTTEN,
+        "namespaces": READ,
+        "replicasets.apps": READ,
         "nodes": READ,
         "services": READ,
         "limitranges": READ,
@@ -31,7 +30,7 @@ MAY: dict[str, dict[str, frozenset[str]]] = {
         "daemonsets.apps": PATCHED,
         "jobs.batch": PATCHED,
         "cronjobs.batch": PATCHED,
-        "mutationpolicies.nemutator.io": GOTTEN,
+        "mutationpolicies.nemutator.io": READ,
         "mutationpolicies/status.nemutator.io": frozenset({"patch"}),
         "sizingpolicies.nemutator.io": READ,
         "sizingpolicies/status.nemutator.io": frozenset({"patch"}),

@@ -16,6 +16,7 @@ from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.ingest.report_pace import ReportPace
 from nemutator_controller.inventory.current_use import CurrentUse
+from nemutator_controller.inventory.deploys_endpoint import DeploysApi
 from nemutator_controller.inventory.endpoint import InventoryApi, shown_nodes
 from nemutator_controller.inventory.fleet.claiming import TablesClaiming
 from nemutator_controller.inventory.fleet.endpoint import FleetApi
@@ -28,6 +29,7 @@ from nemutator_controller.inventory.taking import CountedCluster, CountedMachine
 from nemutator_controller.kube.calls import Selection
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import NAMESPACES
+from nemutator_controller.prices import written_prices
 from nemutator_controller.sizing.known_usage import KnownUsage
 from nemutator_controller.sizing.usages import Usages
 
@@ -60,8 +62,10 @@ def inventory_part(
         staleness(context, pace),
         in_cluster=cluster is not None,
         process=context.process,
+        prices=written_prices(context.settings.prices),
     )
     watched = None if cluster is None else WatchedByBrain(cluster)
+    made_anew = DeploysApi(watched, process=context.process)
     flows = FlowsApi(watched, kept, process=context.process)
     publications = SqlPublications(context.database, context.settings.cluster_name)
     fleet = FleetApi(publications, context.settings.cluster_name, process=context.process)
@@ -87,7 +91,9 @@ def inventory_part(
             publications, partial(identity_of, cluster.reader), context.process
         )
         tasks.append(Task(TaskPhase.WATCH, "whose tables", claiming.run))
-    return Part(routes=[*api.routes(), *flows.routes(), *fleet.routes()], tasks=tasks)
+    return Part(
+        routes=[*api.routes(), *made_anew.routes(), *flows.routes(), *fleet.routes()], tasks=tasks
+    )
 
 
 async def identity_of(reader: Reader) -> str:

@@ -28,6 +28,29 @@ class QueryWord:
     required: bool = False
 
 
+# What many paths take.
+LIMIT = QueryWord("limit", int, "How many at most.")
+NAMESPACE = QueryWord("namespace", str, "Of this namespace alone.")
+NAME = QueryWord("name", str, "Of this name alone.")
+KIND = QueryWord("kind", str, "Of this kind alone.")
+CONTINUE = QueryWord("continue", str, "The `next` of the page before.")
+ORDER = QueryWord("orderBy", str, "By what, the greatest first.")
+LABELS = QueryWord("labelSelector", str, "As kubectl takes it.")
+FIELDS = QueryWord(
+    "fieldSelector", str, "As kubectl takes it, of the fields that docs/inventory.md has."
+)
+SEARCH = QueryWord("search", str, "Words that are all in its names.")
+WORKLOAD = QueryWord("workload", str, "KIND/NAME.")
+VIEW = QueryWord("as", str, "Another view of the same: see docs/inventory.md.")
+MOMENTS = (
+    QueryWord("container", str, "Needed where there are several."),
+    QueryWord("from", str, "Seconds since 1970, or before now: -3600."),
+    QueryWord("to", str, "The same."),
+    QueryWord("step", str, "Seconds."),
+)
+PAGED = (NAMESPACE, LIMIT, CONTINUE, ORDER, LABELS, FIELDS, SEARCH)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiPath:
     """What is said of one path and method."""

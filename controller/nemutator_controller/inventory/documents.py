@@ -12,6 +12,7 @@ from nemutator_controller.inventory.model import (
     Tally,
     WorkloadFigures,
 )
+from nemutator_controller.prices import Prices
 
 
 class Used(msgspec.Struct, frozen=True, gc=False):
@@ -141,6 +142,8 @@ class WorkloadList:
     """Of all that the filters admit, not of this page alone."""
     next: str
     remaining: int
+    prices: Prices | None = None
+    """Of this cluster; None where nobody has written any."""
     items: Sequence[WorkloadItem]
 
 

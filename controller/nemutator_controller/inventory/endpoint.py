@@ -53,6 +53,7 @@ from nemutator_controller.inventory.tagged_answers import sent, tag_of
 from nemutator_controller.inventory.taking import NotListedYetError
 from nemutator_controller.inventory.trees import WorkloadTree, namespace_branches
 from nemutator_controller.kube.label_selectors import Selector, SelectorError, parse_selector
+from nemutator_controller.prices import Prices
 from nemutator_controller.queries import limit_in
 
 Item = TypeVar("Item")
@@ -95,6 +96,7 @@ class InventoryApi:
     stale_after_s: Callable[[], float]
     in_cluster: bool
     process: Process
+    prices: Prices | None = None
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -124,7 +126,9 @@ class InventoryApi:
             usual = USUAL if view in ("list", "namespaces") else USUAL_BRANCHES
             asked = asked_of(request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=usual)
             figures, now = await self.counted.now(), self.process.clock.now()
-            body, tag = await asyncio.to_thread(_workloads_document, figures, asked, view, now)
+            body, tag = await asyncio.to_thread(
+                _workloads_document, figures, asked, view, now, self.prices
+            )
         except NotAskedWellError as error:
             return refusal(400, str(error), "see docs/inventory.md")
         except NotListedYetError as error:
@@ -216,7 +220,7 @@ def node_list_body(
 
 
 def _workloads_document(
-    figures: ClusterFigures, asked: Asked, view: str, now: float
+    figures: ClusterFigures, asked: Asked, view: str, now: float, prices: Prices | None
 ) -> tuple[bytes, str]:
     found = [each for each in figures.workloads.values() if asked.wanted.has_workload(each)]
     if view == "namespaces":
@@ -247,6 +251,7 @@ def _workloads_document(
             next=more,
             remaining=rest,
             items=[workload_item(each) for each in page.items],
+            prices=prices,
         )
     return msgspec.json.encode(document), tag_of(replace(document, now=0, counted_at=0))
 

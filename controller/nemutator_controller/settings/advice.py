@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from nemutator_common.settings import between, setting
 
+from nemutator_controller.setting_checks import prices
+
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceSettings:
@@ -32,4 +34,10 @@ class AdviceSettings:
     )
     advice_window_days: int = setting(
         14, "Days of which peaks of memory count.", check=between(1, 14)
+    )
+    prices: str = setting(
+        "",
+        "What a core and a GiB cost for an hour, as `core_hour: 0.03, gib_hour: 0.004, currency: EUR`: the page"
+        " then says of what is wasted what that costs a month. Empty: it says cores and bytes.",
+        check=prices,
     )

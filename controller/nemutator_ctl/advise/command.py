@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.prices import PriceError, Prices
 
 from nemutator_ctl import arguments
 from nemutator_ctl.advise.manifests import manifest_parts
 from nemutator_ctl.advise.options import add_options
-from nemutator_ctl.advise.prices import PriceError, Prices, prices_of, totals_view
+from nemutator_ctl.advise.prices import prices_in, totals_view
 from nemutator_ctl.advise.view import ADVICE_PATH, AdviceRow, decode, view
 from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
 from nemutator_ctl.terminal_text import visible
@@ -92,7 +93,7 @@ def _write_patch(rows: Sequence[AdviceRow]) -> None:
 
 def _prices(file: Path) -> Prices:
     try:
-        return prices_of(parsed(arguments.content(file)))
+        return prices_in(parsed(arguments.content(file)))
     except (DocumentError, PriceError) as error:
         raise OperatorError(
             visible(f"{file}: {error}", limit=300),

@@ -16,17 +16,21 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestClient, TestServer
 from nemutator_common.wire import Envelope
 from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.inventory.deploys_endpoint import DeploysApi
 from nemutator_controller.inventory.endpoint import InventoryApi
 from nemutator_controller.inventory.flows_endpoint import FlowsApi
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.inventory.model import ClusterFigures
+from nemutator_controller.prices import Prices
 from nemutator_ctl.__main__ import main
 
 from tests.contract.ingest.test_uplink import post
+from tests.controller.inventory.test_deploys import ALL as VERSIONS
 from tests.controller.inventory.test_flows import OBJECTS, PODS, flow
 from tests.fakes.batches import batch, busy_report
 from tests.fakes.brains import standing_brain
 from tests.fakes.inventory import NOW, FixedCluster, shop
+from tests.fakes.pods import picture
 from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock
 from tests.house.tree import REPOSITORY
@@ -40,6 +44,9 @@ class CountedFigures:
         return self.figures
 
 
+PRICES = Prices(core_hour=0.04, gib_hour=0.005, currency="EUR")
+
+
 @contextlib.asynccontextmanager
 async def served() -> AsyncIterator[TestClient[Any, Any]]:
     clock, nodes = EagerClock(), Nodes(most=10)
@@ -47,7 +54,10 @@ async def served() -> AsyncIterator[TestClient[Any, Any]]:
     for name in ("n1", "gone"):
         nodes.see(name, "e", Envelope(1, busy_report(NOW)), now=NOW)
     process = fake_process(clock=clock)
-    api = InventoryApi(CountedFigures(), nodes.all, lambda: 60.0, in_cluster=True, process=process)
+    counted = CountedFigures()
+    api = InventoryApi(
+        counted, nodes.all, lambda: 60.0, in_cluster=True, process=process, prices=PRICES
+    )
     app = web.Application()
     app.add_routes(api.routes())
     async with asyncio.timeout(60), TestClient(TestServer(app)) as client:
@@ -101,6 +111,43 @@ async def test_workloads_come_in_pages_and_in_the_order_that_is_asked_for() -> N
             if not (after := page["next"]):
                 break
         assert seen == ["db-1", "web", "empty"]
+
+
+async def test_workloads_come_with_the_prices_that_somebody_has_written() -> None:
+    async with served() as client:
+        document = await got(client, "/api/v1/workloads?limit=1")
+        assert document["prices"] == {"core_hour": 0.04, "gib_hour": 0.005, "currency": "EUR"}
+
+
+@contextlib.asynccontextmanager
+async def deploying(cluster: FixedCluster | None) -> AsyncIterator[TestClient[Any, Any]]:
+    app = web.Application()
+    app.add_routes(DeploysApi(cluster, fake_process(clock=EagerClock())).routes())
+    async with asyncio.timeout(60), TestClient(TestServer(app)) as client:
+        yield client
+
+
+async def test_deploys_are_told_of_one_workload_or_of_all() -> None:
+    async with deploying(FixedCluster(picture(replica_sets=tuple(VERSIONS)))) as client:
+        everything = await got(client, "/api/v1/deploys")
+        assert [one["name"] for one in everything["items"]] == ["api", "web", "api"]
+        one = await got(client, "/api/v1/deploys?namespace=front&workload=Deployment/web&since=1")
+        assert [one["replica_set"] for one in one["items"]] == ["web-1"]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["limit=0", "since=soon", "since=nan", "workload=api", "workload=/a"]
+)
+async def test_what_is_no_question_about_deploys_is_refused(wrong: str) -> None:
+    async with deploying(None) as client, client.get(f"/api/v1/deploys?{wrong}") as answer:
+        assert answer.status == 400
+
+
+async def test_off_clusters_nothing_was_deployed_and_before_the_first_list_nobody_knows() -> None:
+    async with deploying(None) as client:
+        assert (await got(client, "/api/v1/deploys"))["items"] == []
+    async with deploying(FixedCluster()) as client, client.get("/api/v1/deploys") as answer:
+        assert answer.status == 503
 
 
 async def test_workloads_are_a_tree_a_graph_and_sums_of_namespaces() -> None:

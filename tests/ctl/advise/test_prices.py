@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.advise.prices import PriceError, Prices, prices_of, totals, totals_view
+from nemutator_controller.prices import PriceError, Prices
+from nemutator_ctl.advise.prices import prices_in, totals, totals_view
 from nemutator_ctl.advise.view import decode
 
 from tests.ctl.advise.test_view import item
@@ -56,7 +57,7 @@ def test_money_is_of_a_month() -> None:
 )
 def test_nonsense_is_refused_with_its_field(documents: list[Any], fault: str) -> None:
     with pytest.raises(PriceError, match=fault):
-        prices_of(documents)
+        prices_in(documents)
 
 
 JSON = st.none() | st.booleans() | st.floats() | st.text(max_size=5)
@@ -65,7 +66,7 @@ JSON = st.none() | st.booleans() | st.floats() | st.text(max_size=5)
 @given(st.dictionaries(st.sampled_from(["core_hour", "gib_hour", "currency", "x"]), JSON))
 def test_any_file_has_prices_or_a_fault(document: dict[str, Any]) -> None:
     try:
-        found = prices_of([document])
+        found = prices_in([document])
     except PriceError:
         return
     assert found.of_a_month(1, 1) >= 0

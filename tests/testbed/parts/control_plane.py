@@ -11,7 +11,7 @@ import os
 import secrets
 import shlex
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,10 +108,13 @@ class Cluster:
             "create", "token", service_account, f"--namespace={namespace}", *audiences
         ).strip()
 
-    def audit(self) -> Iterator[dict[str, Any]]:
-        """What the API server has written down about who asked for what."""
-        with self.audit_log.open() as lines:
-            yield from map(json.loads, lines)
+    def audit(self, about: Collection[str] = ("",)) -> Iterator[dict[str, Any]]:
+        """What the API server has written down about who asked for what, where one of these words is in it."""
+        # It begins a new file when one has become large.
+        older = sorted(self.audit_log.parent.glob("audit-*.log"))
+        for file in (*older, self.audit_log):
+            with file.open() as lines:
+                yield from (json.loads(line) for line in lines if any(one in line for one in about))
 
     def kubeconfig_of(self, user: str, groups: Sequence[str] = ()) -> str:
         """Somebody else's kubeconfig, by a client certificate."""

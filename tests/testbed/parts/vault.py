@@ -1,6 +1,6 @@
 """HashiCorp Vault, or OpenBao, in dev mode on loopback, which asks a cluster who a service account is.
 
-In dev mode all is in memory. It is not initialised by itself but by us: a dev server that does so
+In dev mode all is in memory, and one that is *kept* has a folder, so that it can be killed. It is not initialised by itself but by us: a dev server that does so
 prints its root token and its unseal key to its log, and keeps the key from whoever wants to unseal.
 """
 
@@ -114,14 +114,16 @@ class Vault:
         _unseal(self.port, self.unseal_key)
 
 
-def begin(cluster: Cluster, name: Literal["vault", "bao"] = "vault") -> Vault:
+def begin(
+    cluster: Cluster, name: Literal["vault", "bao"] = "vault", *, kept: bool = False
+) -> Vault:
     """Start it in the cluster's run, with a secret engine (KV 2) at secret/ and the login wired."""
     port = free_port(with_next=True)  # it takes the next one for itself
     daemon = cluster.run.daemon(
         name,
         [
-            made.bao() if name == "bao" else made.vault(), "server", "-dev", "-dev-skip-init", "-dev-no-store-token",
-            f"-dev-listen-address={LOOPBACK}:{port}",
+            made.bao() if name == "bao" else made.vault(), "server",
+            *(_kept(cluster, name, port) if kept else _in_memory(port)),
         ],
         # Of /health a server that is not initialised says 501, which is right and is no answer.
         ready=lambda: is_well(port, "/v1/sys/seal-status"),
@@ -139,6 +141,24 @@ def begin(cluster: Cluster, name: Literal["vault", "bao"] = "vault") -> Vault:
     vault.unseal()
     _equip(vault)
     return vault
+
+
+def _in_memory(port: int) -> Sequence[str]:
+    address = f"-dev-listen-address={LOOPBACK}:{port}"
+    return "-dev", "-dev-skip-init", "-dev-no-store-token", address
+
+
+def _kept(cluster: Cluster, name: str, port: int) -> Sequence[str]:
+    """Sealed after each start."""
+    configuration = {
+        "storage": {"raft": {"path": str(cluster.run.folder(f"{name}-kept")), "node_id": "one"}},
+        "listener": {"tcp": {"address": f"{LOOPBACK}:{port}", "tls_disable": True}},
+        "disable_mlock": True,
+        "api_addr": f"http://{LOOPBACK}:{port}",
+        "cluster_addr": f"https://{LOOPBACK}:{port + 1}",
+    }
+    file = cluster.run.file(f"{name}-kept.json", json.dumps(configuration))
+    return (f"-config={file}",)
 
 
 def _equip(vault: Vault) -> None:

@@ -34,6 +34,7 @@ class Daemon:
     log: Path
     ends: Ends
     process: subprocess.Popen[bytes] = field(repr=False)
+    begin: Callable[[], subprocess.Popen[bytes]] = field(repr=False)
 
     @property
     def pid(self) -> int:
@@ -65,9 +66,13 @@ class Daemon:
                 self.process.wait(within_s)
         self.kill()
 
-    def kill(self) -> None:
-        self.process.kill()
+    def kill(self, by: signal.Signals = signal.SIGKILL) -> None:
+        self.process.send_signal(by)
         self.process.wait(STOP_S)
+
+    def begin_again(self) -> None:
+        """The same command once more, when it has ended; its log goes on. It dies with this thread then."""
+        self.process = self.begin()
 
 
 def start(
@@ -85,15 +90,18 @@ def start(
     outer = ["setpriv", f"--pdeathsig={ends.orphaned.name.removeprefix('SIG')}"]
     if user is not None:
         outer += [f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [*outer, "--", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={"PATH": os.defpath + ":/usr/sbin:/sbin"} | dict(environment),
-            # Ctrl-C of a developer is for the run, which ends its daemons in their order.
-            start_new_session=True,
-            cwd=log.parent,
-        )
-    return Daemon(name, log, ends, process)
+
+    def begin() -> subprocess.Popen[bytes]:
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                [*outer, "--", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={"PATH": os.defpath + ":/usr/sbin:/sbin"} | dict(environment),
+                # Ctrl-C of a developer is for the run, which ends its daemons in their order.
+                start_new_session=True,
+                cwd=log.parent,
+            )
+
+    return Daemon(name, log, ends, begin(), begin)

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ LOGS = "logs"
 class Run:
     directory: Path
     _ending: contextlib.ExitStack
+    daemons: dict[str, Daemon] = field(default_factory=dict, repr=False)
+    """By their names; of two of one name the last."""
 
     @property
     def id(self) -> str:
@@ -96,6 +98,7 @@ class Run:
             user=user,
             ends=Ends(asked=stop, orphaned=death),
         )
+        self.daemons[name] = daemon
         self._ending.callback(daemon.stop)
         return daemon
 

@@ -48,6 +48,20 @@ def test_one_that_does_not_listen_is_killed() -> None:
         assert deaf.process.returncode == -signal.SIGKILL
 
 
+def test_one_that_was_killed_begins_again_and_is_ended_with_the_run() -> None:
+    with running() as run:
+        command = ["sh", "-c", "echo here; exec sleep 600"]
+        run.started("echo", command)
+        daemon = run.daemons["echo"]
+        daemon.wait_until(lambda: daemon.said() == "here\n", within_s=60)
+        daemon.kill()
+        before = daemon.pid
+        daemon.begin_again()
+        daemon.wait_until(lambda: daemon.said() == "here\nhere\n", within_s=60)
+        assert daemon.pid != before
+    assert daemon.process.returncode == -signal.SIGTERM
+
+
 def test_a_daemon_gets_nothing_of_our_environment() -> None:
     with running() as run:
         env = run.daemon(

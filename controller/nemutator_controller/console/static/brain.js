@@ -72,6 +72,12 @@ export const changesOf = ({ namespace, kind, name }, backS) => {
   return get(`/api/v1/mutations?${new URLSearchParams({ namespace, workload: `${kind}/${name}`, since, limit: NAMED })}`);
 };
 
+/** Versions that a workload got, not longer ago than *backS*. */
+export const deploysOf = ({ namespace, kind, name }, backS) => {
+  const since = Math.floor(Date.now() / 1000 - backS);
+  return get(`/api/v1/deploys?${new URLSearchParams({ namespace, workload: `${kind}/${name}`, since, limit: NAMED })}`);
+};
+
 export const seasonsOf = (namespace, name) => get(`/api/v1/seasons?${new URLSearchParams({ namespace, name })}`);
 
 export const ageing = () => get("/api/v1/ageing");

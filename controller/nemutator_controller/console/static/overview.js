@@ -13,6 +13,7 @@ export const PARTS = {
   ageing: { path: "/api/v1/ageing", called: "ageing", href: "#ageing" },
   leases: { path: "/api/v1/leases", called: "leases", href: "#leases" },
   grants: { path: "/api/v1/grants?limit=200", called: "the audit", href: "#grants" },
+  deploys: { path: "/api/v1/deploys?limit=50", called: "deploys", href: "#workloads" },
   mutations: { path: "/api/v1/mutations?limit=50", called: "mutations", href: "#mutations" },
   missed: { path: "/api/v1/missed-pods", called: "missed pods", href: "#missed-pods" },
   sizing: { path: "/api/v1/sizing", called: "SizingPolicies", href: "#mutations" },
@@ -120,6 +121,17 @@ export function wrong(answers, now) {
 
 const share = (part, whole) => (whole > 0 ? (100 * Math.min(1, Math.max(0, (part ?? 0) / whole))).toFixed(1) : "0.0");
 
+const HOURS_OF_A_MONTH = 730;
+
+/** What *waste* costs a month, in words; empty where nobody has told what a core costs. */
+function cost(waste, prices) {
+  if (prices == null) return "";
+  const gib = (waste.memory_bytes ?? 0) / 2 ** 30;
+  const sum = HOURS_OF_A_MONTH * ((waste.cpu_cores ?? 0) * prices.core_hour + gib * prices.gib_hour);
+  const digits = { minimumFractionDigits: sum < 100 ? 2 : 0, maximumFractionDigits: sum < 100 ? 2 : 0 };
+  return `${sum.toLocaleString("en", digits)} ${prices.currency}`.trim() + " a month";
+}
+
 /** What waste most, and of how much of what they request they use now. */
 export function wasted(answers) {
   return of(answers, "wasted")
@@ -132,7 +144,7 @@ export function wasted(answers) {
         waste.memory_bytes > 0 ? bytes(waste.memory_bytes) : "",
       ].filter(Boolean);
       return line("none", called(one), rowOf(one), {
-        waste: `${idle.join(" and ")} idle`,
+        waste: [`${idle.join(" and ")} idle`, cost(waste, answers.wasted.prices)].filter(Boolean).join(": "),
         why: `requests ${cores(requests.cpu_cores)} cores and ${bytes(requests.memory_bytes)}; uses ${cores(use.now.cpu_cores)} and ${bytes(use.now.memory_bytes)} now`,
         used: share(use.now.cpu_cores, requests.cpu_cores),
       });
@@ -146,16 +158,22 @@ export function sums(answers) {
   const [whole, requested, used] = ["allocatable", "requested", "used"].map((which) => total(which, "cpu_cores"));
   if (!(requested > 0)) return "";
   const memory = ["requested", "used"].map((which) => bytes(total(which, "memory_bytes")));
-  return `Pods request ${requested.toFixed(1)} of ${whole.toFixed(1)} cores and use ${used.toFixed(1)}; they request ${memory[0]} of memory and use ${memory[1]}.`;
+  const waste = answers.wasted?.totals?.waste;
+  const money = waste == null ? "" : cost(waste, answers.wasted.prices);
+  const idle = money ? ` What no workload would use at its worst costs ${money}.` : "";
+  return `Pods request ${requested.toFixed(1)} of ${whole.toFixed(1)} cores and use ${used.toFixed(1)}; they request ${memory[0]} of memory and use ${memory[1]}.${idle}`;
 }
 
 function mutation({ id, at, subject, edits, mode, state }) {
   const what = place(subject.namespace, subject.name || `${subject.generate_name}…`);
   const policies = [...new Set(edits.map((edit) => edit.policy))].filter(Boolean).join(", ");
-  const verb = mode === "preview" ? "would be changed" : state === "reversed" ? "was changed, and taken back" : "was changed";
+  const done = edits.length > 0 && edits.every((edit) => edit.verb === "sizing") ? "resized" : "changed";
+  const verb = mode === "preview" ? `would be ${done}` : state === "reversed" ? `was ${done}, and taken back` : `was ${done}`;
   const by = policies ? ` by ${policies}` : "";
   return line("none", `${subject.kind} ${what} ${verb}${by}: ${counted(edits.length, "field")}`, mutationHref(id), { at });
 }
+
+const deploy = (one) => line("none", `${one.kind} ${called(one)} has a new version`, rowOf(one), { at: one.at });
 
 const eviction = ({ at, by, reason, counts }) => {
   const pods = Object.values(counts ?? {}).reduce((sum, number) => sum + number, 0);
@@ -166,10 +184,11 @@ const roll = ({ at, by, workload, state }) => line("none", `${by} rolled ${workl
 
 const profile = ({ asked_at: at, title, state }) => line("none", `Profile of ${title}: ${state}`, "#profiles", { at });
 
-/** Changes, rolls, evictions and profiles on one line of time, the newest first. */
+/** Changes, resizes, deploys, rolls, evictions and profiles on one line of time, the newest first. */
 export function changed(answers) {
   const found = [
     ...of(answers, "mutations").map(mutation),
+    ...of(answers, "deploys").map(deploy),
     ...of(answers, "evictions").map(eviction),
     ...of(answers, "rolls").map(roll),
     ...of(answers, "profiles").map(profile),

@@ -47,7 +47,7 @@ function runs(values) {
 
 /**
  * One plot for each figure of *document*; *demand* is what one pod requests, its limit, and what is advised, by figure.
- * *marks* are the steps in which the workload was changed, and those in which it is busy by its season.
+ * *marks* are the steps in which the workload was changed, got a new version, and is busy by its season.
  */
 export function plots(document, demand = {}, marks = {}) {
   return Object.keys(document.figures)
@@ -55,7 +55,7 @@ export function plots(document, demand = {}, marks = {}) {
     .map((name) => plot(name, document, demand[name] ?? {}, marks));
 }
 
-function plot(name, document, { request = null, limit = null, advised = null }, { changed = [], busy = null }) {
+function plot(name, document, { request = null, limit = null, advised = null }, { changed = [], deployed = [], busy = null }) {
   const [title, say] = FIGURES[name];
   const { from_at: from, step_s: step, steps, pods } = document;
   const nothing = Array(steps).fill(null);
@@ -112,7 +112,8 @@ function plot(name, document, { request = null, limit = null, advised = null }, 
       busy: runs((busy ?? []).map((one) => one || null))
         .map(({ first, values }) => `M${x(first)} 0H${x(first + values.length)}V${HEIGHT}H${x(first)}Z`)
         .join(""),
-      changed: [...new Set(changed)].map((index) => `M${x(index + 0.5)} 0V${HEIGHT}`).join(""),
+      changed: upright(changed, x),
+      deployed: upright(deployed, x),
       usual: between(p25, p75),
       range: between(low, high),
       mean: line(mean),
@@ -125,7 +126,11 @@ function plot(name, document, { request = null, limit = null, advised = null }, 
     /** What is known of one step, in words. */
     at: (index) => {
       const times = changed.filter((one) => one === index).length;
-      const also = times === 0 ? "" : `; ${times === 1 ? "one change" : `${times} changes`} then`;
+      const then = [
+        deployed.includes(index) ? "a new version" : "",
+        times === 0 ? "" : times === 1 ? "one change" : `${times} changes`,
+      ].filter(Boolean);
+      const also = then.length === 0 ? "" : `; ${then.join(" and ")} then`;
       if (mean[index] == null) return `nothing is known of this moment${also}`;
       const band = p25[index] == null ? "" : `, usually ${say(p25[index])} to ${say(p75[index])}`;
       const asked = requested[index] == null ? "" : ` of ${say(requested[index])} requested`;
@@ -133,6 +138,9 @@ function plot(name, document, { request = null, limit = null, advised = null }, 
     },
   };
 }
+
+/** A line from top to bottom at each of some steps. */
+const upright = (steps, x) => [...new Set(steps)].map((index) => `M${x(index + 0.5)} 0V${HEIGHT}`).join("");
 
 const write = (say, value) => (value == null ? UNKNOWN : say(value));
 

@@ -30,6 +30,12 @@ export function changes(mutations, { from_at: from, step_s: step, steps }) {
     .sort((a, b) => b.at - a.at);
 }
 
+/** The steps of *document* in which the workload got a new version. */
+export const deployed = (deploys, { from_at: from, step_s: step, steps }) =>
+  (deploys?.items ?? [])
+    .filter(({ at }) => at >= from && at < from + steps * step)
+    .map(({ at }) => Math.floor((at - from) / step));
+
 const BUSY = new Set(["pre-peak", "peak"]);
 
 /**

@@ -9,7 +9,7 @@ import { historyHref } from "./inventory.js";
 import { filteredHref } from "./lists.js";
 import { SPANS, plots } from "./plots.js";
 import { flamegraphHref, profileWords, verdicts } from "./workloadfindings.js";
-import { MOST, busy, changes, seasonOf, state } from "./workloadmarks.js";
+import { MOST, busy, changes, deployed, seasonOf, state } from "./workloadmarks.js";
 
 /** Lists that are narrowed by its name. */
 const ELSEWHERE = {
@@ -65,9 +65,10 @@ export function showRow(row, found, takeBack) {
 }
 
 /** What is marked in the plots of *found*. */
-function marksOf({ row, document, mutations, seasons }) {
+function marksOf({ row, document, mutations, deploys, seasons }) {
   const listed = changes(mutations, document);
-  return { listed, changed: listed.map(({ step }) => step), busy: busy(seasons, seasonOf(seasons, row), document) };
+  const changed = listed.map(({ step }) => step);
+  return { listed, changed, deployed: deployed(deploys, document), busy: busy(seasons, seasonOf(seasons, row), document) };
 }
 
 function showVerdicts(listed) {

@@ -132,6 +132,8 @@ def configuration(
         # Tests wait for what these bring.
         "nodeStatusUpdateFrequency": "2s",
         "syncFrequency": "10s",
+        # A process that is killed again and again is not left alone for minutes.
+        "crashLoopBackOff": {"maxContainerRestartPeriod": "5s"},
     }
 
 
