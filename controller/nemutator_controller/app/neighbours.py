@@ -58,18 +58,17 @@ def neighbours_part(
     context: BrainContext, assessments: NeighbourAssessments, aside: AsideKeeping | None
 ) -> Part:
     saving = WeekSaving(assessments.verdicts, SqlNeighbourWeeks(context.database), context.process)
-    tasks = [Task(TaskPhase.WORK, "look at neighbours", assessments.run)]
-    if not context.shared:
-        # Of brains that share a database each hears of some nodes, and would drop the weeks of the others.
-        tasks.append(Task(TaskPhase.SAVE, "save weeks of neighbours", saving.run))
+    tasks = [
+        Task(TaskPhase.WORK, "look at neighbours", assessments.run),
+        # Each brain that shares a database sees the points of all nodes, so the weeks of the one that leads are whole.
+        Task(TaskPhase.SAVE, "save weeks of neighbours", saving.run, alone=True),
+    ]
     if context.cluster is not None and context.settings.neighbour_labels:
         labels = NeighbourLabels(assessments, LabelsInCluster(context.cluster), context.process)
         tasks.append(Task(TaskPhase.WORK, "label neighbours", labels.run, alone=True))
     if aside is not None:
         tasks.append(Task(TaskPhase.WORK, "keep aggressors aside", aside.run, alone=True))
     routes = NeighboursApi(assessments, aside, context.process.clock).routes()
-    if context.shared:
-        return Part(routes=routes, tasks=tasks)
     return Part(routes=routes, tasks=tasks, restore=saving.restore)
 
 

@@ -1,6 +1,6 @@
 """What a scheduler and people ask: a pod, and the nodes that are possible. Their bytes are a stranger's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -112,6 +112,10 @@ def pod_question(body: bytes) -> WantedPod:
         raise InvalidPlacementError(str(error)[:200]) from error
     if not asked.spec.containers:
         raise InvalidPlacementError("spec.containers: expected a pod with containers")
+    for where, what, text in _requests(asked.spec):
+        if _parsed(text, what) is None:
+            # No API server has read it: who mistyped it would be told where a pod that requests nothing goes.
+            raise InvalidPlacementError(f"{where}: {text[:40]!r} is not an amount of {what}")
     return wanted(asked)
 
 
@@ -144,11 +148,33 @@ def _together(
     return max(always, first) + _amount(overhead, what)
 
 
-def _amount(amounts: Amounts | None, what: str) -> float:
-    """What is no amount is nothing: the API server has refused it before us."""
+def _requests(spec: _Spec) -> Iterator[tuple[str, str, str]]:
+    """Where each amount stands, of what, and as it is written."""
+    for field, containers in (
+        ("containers", spec.containers),
+        ("initContainers", spec.init_containers or ()),
+    ):
+        for number, each in enumerate(containers):
+            where = f"spec.{field}[{number}].resources.requests"
+            for what, value in (each.resources.requests or {}).items():
+                if what in ("cpu", "memory"):
+                    yield f"{where}.{what}", what, str(value)
+    for what, value in (spec.overhead or {}).items():
+        if what in ("cpu", "memory"):
+            yield f"spec.overhead.{what}", what, str(value)
+
+
+def _parsed(text: str, what: str) -> float | None:
+    """None: it is no amount."""
     try:
-        found = parse_quantity(str((amounts or {}).get(what, "0")))
+        found = parse_quantity(text)
         value = found.to_millis() / 1_000 if what == "cpu" else float(found.to_bytes())
     except (QuantityError, OverflowError):
-        return 0.0
-    return min(max(value, 0.0), 1e18)
+        return None
+    return value if value >= 0 else None
+
+
+def _amount(amounts: Amounts | None, what: str) -> float:
+    """What is no amount is nothing: of a scheduler's pods the API server has refused it before us."""
+    value = _parsed(str((amounts or {}).get(what, "0")), what)
+    return 0.0 if value is None else min(value, 1e18)

@@ -69,10 +69,10 @@ def test_hostile_bytes_are_refused(body: bytes) -> None:
         extender_question(body)
 
 
-def test_what_is_no_amount_is_nothing() -> None:
+def test_of_a_scheduler_what_is_no_amount_is_nothing() -> None:
     odd = {"cpu": "many", "memory": "1e999999Gi"}
     pod = {"metadata": {}, "spec": {"containers": [{"resources": {"requests": odd}}]}}
-    found = pod_question(json.dumps(pod).encode())
+    found = extender_question(json.dumps({"Pod": pod, "NodeNames": []}).encode()).pod
     assert found.cpu_cores == 0.0
     assert 0.0 <= found.memory_bytes <= 1e18
     assert found.workload == ("default", "Pod", "")
@@ -98,3 +98,29 @@ def test_any_bytes_are_a_question_or_refused(body: bytes) -> None:
     for ask in (extender_question, pod_question):
         with contextlib.suppress(InvalidPlacementError):
             ask(body)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (
+            {"containers": [{"resources": {"requests": {"cpu": "100mm"}}}]},
+            "spec.containers[0].resources.requests.cpu: '100mm' is not an amount of cpu",
+        ),
+        (
+            {"initContainers": [{}, {"resources": {"requests": {"memory": "-5"}}}]},
+            "spec.initContainers[1].resources.requests.memory: '-5' is not an amount of memory",
+        ),
+        ({"overhead": {"cpu": "1e400"}}, "spec.overhead.cpu: '1e400' is not an amount of cpu"),
+    ],
+)
+def test_whoever_mistypes_an_amount_is_told_so_and_a_scheduler_is_answered(
+    changed: dict[str, object], why: str
+) -> None:
+    pod = json.loads(json.dumps(POD))
+    pod["spec"] |= changed
+    with pytest.raises(InvalidPlacementError) as refused:
+        pod_question(json.dumps(pod).encode())
+    assert str(refused.value) == why
+    asked = extender_question(json.dumps({"Pod": pod, "NodeNames": ["a"]}).encode())
+    assert asked.pod.workload == ("shop", "Deployment", "web")
