@@ -14,6 +14,10 @@ TOPOLOGY_PATH = "/api/v1/topology"
 RESOURCES = ("cpu", "memory", "io")
 
 
+BRIEF_S = 10.0
+"""Who has not run longer than that is one of many programs that live for seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """Something that the agent of a node cannot see."""
@@ -56,6 +60,7 @@ class ShownProcess:
     runtime_version: str | None
     cpu_cores: Amount | None
     memory_bytes: int | None
+    started_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,13 @@ class ShownNode:
     workloads: tuple[ShownWorkload, ...]
     processes: tuple[ShownProcess, ...]
     missing: tuple[Fact, ...]
+    seen_at: float | None = None
+
+    def lives_briefly(self, process: ShownProcess) -> bool:
+        """Whether it had just started: most such programs have ended when somebody reads of them."""
+        if self.seen_at is None or process.started_at is None:
+            return False
+        return self.seen_at - process.started_at < BRIEF_S
 
     def rows(self) -> Iterable[ShownWorkload | ShownProcess]:
         """Workloads by their place, each with its processes below it."""

@@ -187,6 +187,32 @@ def test_a_folded_group_says_what_runs_in_it_and_one_of_groups_only_is_open(
     assert (inner["detail"], inner["open"]) == ("group · p0, p1, p2, …", False)
 
 
+def test_programs_that_live_for_seconds_are_one_row_that_can_be_unfolded(modules: Modules) -> None:
+    shown = node(
+        workloads=[workload("/a", "unit"), workload("/b", "unit")],
+        processes=[
+            *(process(pid, f"sh{pid}", "/a", cpu_cores=0.25, started_at=95.0) for pid in (1, 2)),
+            process(3, "stays", "/a", started_at=5.0),
+            process(4, "new", "/b", started_at=99.0),
+        ],
+        seen_at=100.0,
+    )
+    a, b = modules.run("tree", "m.build(a[0])", shown)
+    brief, stays = a["children"]
+    assert (brief["name"], brief["cpu"], brief["open"]) == (
+        "2 programs that live for seconds",
+        0.5,
+        False,
+    )
+    assert brief["detail"] == "sh1, sh2"
+    assert stays["name"] == "stays"
+    assert a["count"] == 3
+    # One alone is no crowd.
+    assert [child["name"] for child in b["children"]] == ["new"]
+    assert outline(modules, shown, "sh2") == ["1 a", "2 2 programs that live for seconds", "3 sh2"]
+    assert modules.run("tree", "m.summary(m.build(a[0]))", shown) == "2 groups, 4 processes"
+
+
 def test_rows_of_one_program_are_told_apart_by_what_they_run(modules: Modules) -> None:
     scripts = ["/srv/shop/main.py", "-m gunicorn", None]
     shown = node(
@@ -291,7 +317,7 @@ def test_the_document_stays_bounded_whatever_is_unfolded(modules: Modules) -> No
     crowd = node(
         workloads=[workload("/", "root")]
         + [workload(f"/g{group}", "unit") for group in range(100)],
-        processes=[process(pid, "p", f"/g{pid % 100}") for pid in range(5000)],
+        processes=[process(pid, "p", f"/g{pid % 100}", started_at=0.0) for pid in range(5000)],
     )
     said = modules.run(
         "tree",

@@ -9,6 +9,9 @@ from nemutator_common.wire import ProcessUsage, Report, Runtime, Workload
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.cluster.pods import PodLookup, RunningPod
 
+BRIEF_S = 10.0
+"""Who is not older may be one of those programs that live for seconds."""
+
 MOST_NAMED = 5
 """Of several targets that have one name, in the message that says so."""
 
@@ -48,9 +51,17 @@ class OfferedTarget:
         return (self.name, *self.also)
 
     @property
-    def rank(self) -> tuple[bool, float, str, str, str]:
-        """Go comes first, and then what is busy."""
-        return (self.runtime != "go", -(self.cpu_cores or 0.0), self.name, self.node, self.value)
+    def rank(self) -> tuple[bool, bool, float, str, str, str]:
+        """Go comes first, and then what is busy; what has just started, and may have ended, comes last."""
+        brief = self.age_s < BRIEF_S
+        return (
+            brief,
+            self.runtime != "go",
+            -(self.cpu_cores or 0.0),
+            self.name,
+            self.node,
+            self.value,
+        )
 
     def contains(self, other: "OfferedTarget") -> bool:
         below = f"{self.path.rstrip('/')}/"

@@ -21,6 +21,11 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("-n", "--namespace", help="only this one: a top-level cgroup, off clusters")
     parser.add_argument("-l", "--selector", help="only workloads with these labels: kind=unit,…")
+    parser.add_argument(
+        "--brief",
+        action="store_true",
+        help="programs that live for seconds as well, a row for each",
+    )
     given = parser.parse_args(argv)
     wanted = {"node": given.node, "namespace": given.namespace, "labelSelector": given.selector}
     query = {key: value for key, value in wanted.items() if value is not None}
@@ -28,14 +33,14 @@ def main(argv: Sequence[str]) -> int:
     if query:
         document = api.get(TOPOLOGY_PATH, query)
         nodes = _found(decode(document), given)
-        text = view(nodes) if nodes else ""
+        text = view(nodes, brief=given.brief) if nodes else ""
     else:
         document = api.get(NODES_PATH)
         listing = decode_list(document)
         text = list_view(listing)
         if len(listing) == 1:
             document = api.get(TOPOLOGY_PATH, {"node": listing[0].name})
-            text = view(decode(document))
+            text = view(decode(document), brief=given.brief)
     arguments.write(document, given.output, lambda: text)
     return ExitCode.OK
 

@@ -1,6 +1,7 @@
 """Nodes as a table for people: first what the machine does, then what in it does it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from nemutator_ctl.nodes import (
     RESOURCES,
@@ -49,8 +50,17 @@ MOST_NAMED = 20
 """Of namespaces, where the one that was asked for is not there."""
 
 
-def view(nodes: Sequence[ShownNode]) -> str:
-    return "\n".join(map(_node, nodes)) or NO_NODE
+@dataclass(frozen=True, slots=True)
+class BriefProcesses:
+    """Those of one workload that live for seconds, as one row."""
+
+    workload: str
+    several: Sequence[ShownProcess]
+
+
+def view(nodes: Sequence[ShownNode], *, brief: bool = False) -> str:
+    """*brief*: what lives for seconds is shown by itself, too."""
+    return "\n".join(_node(node, brief) for node in nodes) or NO_NODE
 
 
 def list_view(nodes: Sequence[NodeSummary]) -> str:
@@ -105,11 +115,29 @@ def _totals(nodes: Sequence[NodeSummary]) -> Sequence[str]:
     )
 
 
-def _node(node: ShownNode) -> str:
+def _node(node: ShownNode, brief: bool) -> str:
     name, kernel = visible(node.name, limit=64), visible(node.machine.kernel, limit=64)
     seen = f"seen {node.age_s:.0f} s ago" + (", stale" if node.stale else "")
     head = [f"{name}: kernel {kernel}, {seen}", *_machine(node.machine), *_gaps(node)]
-    return "\n".join(head) + "\n" + table(LAYOUT, list(map(_cells, node.rows())))
+    return (
+        "\n".join(head)
+        + "\n"
+        + table(LAYOUT, list(map(_cells, node.rows() if brief else folded(node))))
+    )
+
+
+def folded(node: ShownNode) -> Iterator[ShownWorkload | ShownProcess | BriefProcesses]:
+    """Its rows; of a workload with several programs that live for seconds, those are the last row together."""
+    left: dict[str, list[ShownProcess]] = {}
+    for process in node.processes:
+        if node.lives_briefly(process):
+            left.setdefault(process.workload, []).append(process)
+    held = {workload: several for workload, several in left.items() if len(several) > 1}
+    for row in node.rows():
+        if not isinstance(row, ShownProcess) or row not in held.get(row.workload, ()):
+            yield row
+        elif row is held[row.workload][-1]:
+            yield BriefProcesses(row.workload, held[row.workload])
 
 
 def _machine(machine: ShownMachine) -> Iterable[str]:
@@ -140,7 +168,13 @@ def _gaps(node: ShownNode) -> Iterable[str]:
         yield f"  cannot be seen: {what}: {why}"
 
 
-def _cells(row: ShownWorkload | ShownProcess) -> Sequence[str]:
+def _cells(row: ShownWorkload | ShownProcess | BriefProcesses) -> Sequence[str]:
+    if isinstance(row, BriefProcesses):
+        cores = _cores(sum(one.cpu_cores or 0.0 for one in row.several))
+        memory = _mebibytes(sum(one.memory_bytes or 0 for one in row.several))
+        name = f"{len(row.several)} programs that live for seconds"
+        where = _indented(row.workload, 1)
+        return (where + name, "processes", cores, memory, UNKNOWN, UNKNOWN, UNKNOWN, "")
     if isinstance(row, ShownProcess):
         name = " ".join(filter(None, (str(row.pid), row.command, row.script)))
         # Go calls its versions go1.26.8, which beside the runtime's own name says it twice.

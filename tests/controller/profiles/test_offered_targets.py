@@ -59,6 +59,14 @@ def test_go_comes_first_and_then_what_is_busy() -> None:
     ]  # fmt: skip
 
 
+def test_what_has_just_started_comes_last_however_busy_it_is() -> None:
+    (old,) = targets(one(7, "shop", "/"))
+    started_at = NOW - old.age_s
+    brief = one(8, "sh", "/", cpu_cores=4.0, started_at=started_at + old.age_s - 5)
+    found = targets(one(7, "shop", "/", runtime=None), brief)
+    assert [each.target for each in listed(found, "")] == ["pid:7", "pid:8"]
+
+
 def test_a_process_says_where_it_is_and_how_old() -> None:
     (process_, _) = targets(one(7, "shop"))
     assert (process_.name, process_.within, process_.age_s) == ("shop", "shop.service", 100)

@@ -25,6 +25,30 @@ def test_a_node_as_a_person_sees_it() -> None:
     ]
 
 
+def test_programs_that_live_for_seconds_are_one_row_until_they_are_asked_for() -> None:
+    told = document(
+        workloads=[workload("/a")],
+        processes=[
+            process(1, "/a") | {"started_at": 995.0},
+            process(2, "/a") | {"started_at": 5.0},
+            process(3, "/a") | {"started_at": 999.0},
+        ],
+    )
+    told["nodes"][0]["seen_at"] = 1000.0
+    nodes = decode(told)
+    names = [line.split()[:2] for line in view(nodes).splitlines()[4:]]
+    assert names == [["/a", "slice"], ["2", "app"], ["2", "programs"]]
+    assert "2 programs that live for seconds" in view(nodes)
+    assert "programs that live" not in view(nodes, brief=True)
+    assert "3 app" in view(nodes, brief=True)
+
+
+def test_one_that_has_just_started_is_shown_by_itself() -> None:
+    told = document(workloads=[], processes=[process(1, "/a") | {"started_at": 999.0}])
+    told["nodes"][0]["seen_at"] = 1000.0
+    assert "1 app" in view(decode(told))
+
+
 def test_what_disks_and_network_move_is_shown_where_it_is_told() -> None:
     told = document(workloads=[], processes=[])
     told["nodes"][0]["machine"]["throughput"] = {

@@ -9,6 +9,9 @@ const OPEN_AT_FIRST = new Set(["root", "slice"]);
 
 const NAMED_PROGRAMS = 3;
 
+/** Who has not run longer than so many seconds is one of many programs that live for seconds. */
+const BRIEF_S = 10;
+
 export const GROUP_LIMIT = 40;
 /** With more rows, the page could not be redrawn in a few milliseconds. */
 export const ROW_LIMIT = 1500;
@@ -19,8 +22,15 @@ export function build(node) {
   for (const [path, entry] of groups) {
     (nearest(groups, above(path))?.children ?? roots).push(entry);
   }
+  const brief = new Map();
+  for (const one of node.processes.filter(({ started_at: at }) => node.seen_at - at < BRIEF_S)) {
+    brief.set(one.workload, [...(brief.get(one.workload) ?? []), one]);
+  }
   for (const process of node.processes) {
-    (nearest(groups, process.workload)?.children ?? roots).push(leaf(process));
+    const siblings = nearest(groups, process.workload)?.children ?? roots;
+    const together = brief.get(process.workload) ?? [];
+    if (together.length < 2 || !together.includes(process)) siblings.push(leaf(process));
+    else if (together[0] === process) siblings.push(briefly(process.workload, together.map(leaf)));
   }
   roots.forEach(sum);
   return roots;
@@ -45,6 +55,30 @@ function group(workload) {
     detail: workload.kind,
     open: OPEN_AT_FIRST.has(workload.kind),
     children: [],
+  };
+}
+
+const total = (entries, column) => entries.reduce((sum, entry) => sum + (entry[column] ?? 0), 0);
+
+/** Programs that live for seconds, as one entry that can be unfolded. */
+function briefly(path, children) {
+  return {
+    key: `b:${path}`,
+    kind: "brief",
+    name: `${children.length} programs that live for seconds`,
+    path: visible(path),
+    pid: null,
+    cpu: total(children, "cpu"),
+    summed: true,
+    script: "",
+    memory: total(children, "memory"),
+    waiting: null,
+    waits: "",
+    count: children.length,
+    runtimes: [],
+    detail: "",
+    open: false,
+    children,
   };
 }
 
@@ -100,7 +134,7 @@ function sum(entry) {
   // The name of a container is only digits: the programs in it are shown too, also while it is folded.
   const programs = [...new Set(own.map(called))].sort();
   const named = [...programs.slice(0, NAMED_PROGRAMS), ...(programs[NAMED_PROGRAMS] ? ["…"] : [])];
-  if (entry.kind !== "root" && named.length > 0) entry.detail += ` · ${named.join(", ")}`;
+  if (entry.kind !== "root") entry.detail = [entry.detail, named.join(", ")].filter(Boolean).join(" · ");
   // A group that only holds other groups is open at first, like a slice.
   entry.open ||= entry.kind === "group" && own.length < entry.children.length;
   return entry.count;
@@ -139,11 +173,14 @@ export function count(entries, matches = () => true) {
   );
 }
 
+const TURN = { process: 1, brief: 2 };
+const turn = ({ kind }) => TURN[kind] ?? 0;
+
 /** The order of siblings: groups before processes, what is not known last, ties by name. */
 export function ordering(column, descending) {
   const sign = descending ? -1 : 1;
   return (a, b) =>
-    (a.kind === "process") - (b.kind === "process") ||
+    turn(a) - turn(b) ||
     (column === "name" ? sign * byName(a, b) : byNumber(a[column], b[column], sign)) ||
     byName(a, b) ||
     (a.pid ?? 0) - (b.pid ?? 0);
@@ -193,6 +230,6 @@ export function flatten(roots, { order, isOpen, limitOf }) {
 
 export function summary(entries) {
   const processes = count(entries, (entry) => entry.kind === "process");
-  const groups = count(entries) - processes;
+  const groups = count(entries, (entry) => entry.kind !== "brief") - processes;
   return `${counted(groups, "group")}, ${counted(processes, "process", "processes")}`;
 }
