@@ -12,7 +12,8 @@ Maybe = tuple[Any, ...]
 """A tuple of no value or one."""
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True):
+# Its values are decoded JSON, which has no cycles; admission keeps tens of thousands of edits.
+class Edit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A change of one field, which is found again when lists have changed their order."""
 
     path: str

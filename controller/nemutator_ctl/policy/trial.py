@@ -7,13 +7,13 @@ from typing import Any
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
 from nemutator_controller.mutations.edits import TooLargeError
-from nemutator_controller.mutations.known_tokens import LONGEST_VALUE, KnownTokens
+from nemutator_controller.mutations.known_tokens import LONGEST_KEY, LONGEST_VALUE, KnownTokens
 from nemutator_controller.mutations.labels import POD
 from nemutator_controller.mutations.paths import TEMPLATES, PathError
 from nemutator_controller.policies.model import GROUP, KIND
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
-from nemutator_controller.tokens.model import table_of
+from nemutator_controller.tokens.model import is_key, is_value, table_of
 
 from nemutator_ctl.documents import DocumentError, called, parsed, unlisted
 from nemutator_ctl.edits import ShownEdit, diff
@@ -39,17 +39,36 @@ class TrialResult:
 def tokens_in(file: InputFile) -> KnownTokens:
     """The tokens that *file* maps their keys to, or an `OperatorError`."""
     try:
-        table = table_of(*parsed(file.content) or ({},))
-    except (DocumentError, TypeError):
-        table = None
+        documents = parsed(file.content) or ({},)
+        table = table_of(documents[0]) if len(documents) == 1 else None
+        why = "" if table is None else _first_left_out(documents[0])
+    except DocumentError as error:
+        table, why = None, str(error)
     if table is None or table.left_out:
+        expected = (
+            f"expected one map of keys like nemu_label_value_team to text of at most {LONGEST_VALUE}"
+            " bytes"
+        )
+        said = visible("; ".join(filter(None, (why, expected))), limit=WIDTH)
         raise OperatorError(
-            f"{visible(file.name, limit=120)}: expected one map of keys like nemu_label_value_team"
-            f" to text of at most {LONGEST_VALUE} bytes",
-            remedy=REMEDY,
-            code=ExitCode.USAGE,
+            f"{visible(file.name, limit=120)}: {said}", remedy=REMEDY, code=ExitCode.USAGE
         )
     return KnownTokens(table.values)
+
+
+def _first_left_out(document: Any) -> str:
+    """What is the first in *document* that is no token, where any is."""
+    for key, value in document.items():
+        if not isinstance(key, str) or not is_key(key):
+            return f"{str(key)[:LONGEST_KEY]!r} is no such key"
+        if not is_value(value):
+            said = (
+                "is empty or too long"
+                if isinstance(value, str)
+                else "is no text, so write it in quotes"
+            )
+            return f"{key} {said}"
+    return ""
 
 
 def attempt(files: Sequence[InputFile], tokens: KnownTokens | None = None) -> TrialResult:
@@ -65,7 +84,7 @@ def attempt(files: Sequence[InputFile], tokens: KnownTokens | None = None) -> Tr
     policies = snapshot_of(specs)
     plain = [each for each in manifests if not each.is_policy]
     text = "".join(_planned(each, policies, tokens, faults) for each in plain)
-    text += "".join(f"{each}\n  no change: no pods are made of it\n" for each in others)
+    text += "".join(others)
     if not specs and not faults and tokens is None:
         faults.append("no policy among these files\n  remedy: name a file with a MutationPolicy")
     elif not plain and not others and not faults:
@@ -75,7 +94,7 @@ def attempt(files: Sequence[InputFile], tokens: KnownTokens | None = None) -> Tr
 
 
 def _manifests(file: InputFile, faults: list[str], others: list[str]) -> Iterator[Manifest]:
-    """Those in *file*; *others* are called by name: a chart has Services beside its Deployments."""
+    """Those in *file*; *others* gets what is said of the rest: a chart has Services beside its Deployments."""
     where = visible(file.name, limit=120)
     try:
         documents = list(unlisted(parsed(file.content)))
@@ -84,7 +103,9 @@ def _manifests(file: InputFile, faults: list[str], others: list[str]) -> Iterato
         return
     for document in documents:
         if _is_other(document):
-            others.append(visible(called(document), limit=WIDTH))
+            others.append(
+                f"{visible(called(document), limit=WIDTH)}\n  {_why_not_tried(document)}\n"
+            )
             continue
         try:
             yield manifest_of(document, may_be_unnamed=True)
@@ -103,6 +124,15 @@ def _is_other(document: Any) -> bool:
     api_version, kind = document.get("apiVersion"), document.get("kind")
     ours = str(api_version).startswith(f"{GROUP}/") or kind in (KIND, *TEMPLATES)
     return isinstance(api_version, str) and isinstance(kind, str) and not ours
+
+
+def _why_not_tried(document: Any) -> str:
+    # A cluster asks about pods, whoever makes them; how a stranger makes them is not known here.
+    spec = document.get("spec")
+    template = spec.get("template") if isinstance(spec, dict) else None
+    if isinstance(template, dict) and isinstance(template.get("spec"), dict):
+        return "not tried: its pods are changed as they are created; try its template as a Pod"
+    return "no change: no pods are made of it"
 
 
 def _planned(

@@ -1,5 +1,7 @@
 """Absent, null and empty are three different objects, on the way too."""
 
+import gc
+
 import msgspec
 import pytest
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe, Subject
@@ -18,3 +20,9 @@ def test_what_a_field_was_survives_the_way(before: Maybe) -> None:
         edits=(edit,),
     )
     assert msgspec.json.decode(msgspec.json.encode(decision), type=Decision) == decision
+
+
+def test_many_edits_that_are_kept_do_not_make_collections_of_garbage_longer() -> None:
+    value = ({"name": "v", "csi": {}},)
+    edit = Edit(path="volumes[name=v]", before=(), after=value, verb="containers", policy="p")
+    assert not gc.is_tracked(edit)

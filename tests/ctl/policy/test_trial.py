@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -157,6 +158,21 @@ def test_what_a_chart_has_beside_its_workloads_is_passed_over_by_name() -> None:
     assert report.text.endswith("\nService web\n  no change: no pods are made of it\n")
 
 
+@pytest.mark.parametrize(
+    ("api_version", "kind"), [("v1", "ReplicationController"), ("argoproj.io/v1alpha1", "Rollout")]
+)
+def test_of_what_makes_pods_in_a_way_of_its_own_nobody_says_that_it_makes_none(
+    api_version: str, kind: str
+) -> None:
+    report = attempt(
+        [file("x", policy(), deployment() | {"apiVersion": api_version, "kind": kind})]
+    )
+    assert report.faults == ()
+    assert report.text == (
+        f"{kind} web\n  not tried: its pods are changed as they are created; try its template as a Pod\n"
+    )
+
+
 def test_a_kind_of_ours_that_does_not_exist_is_named() -> None:
     misspelt = {**policy(), "kind": "MutationPolcy"}
     assert "kind: expected" in attempt([file("x", policy(), misspelt)]).faults[0]
@@ -225,7 +241,19 @@ def test_placeholders_are_replaced_by_the_tokens_of_a_file() -> None:
     assert "nemu_anno_value_none stays as it is: the token store has no such key" in shown
 
 
-@pytest.mark.parametrize("content", [b"[]", b"a: 1", b"nemu_a: 1", b"nemu_a: {", b"{}\n---\n{}"])
-def test_a_file_that_has_no_tokens_is_named(content: bytes) -> None:
-    with pytest.raises(OperatorError, match=r"t\.yaml: expected one map"):
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"[]", "expected one map"),
+        (b"{}\n---\n{}", "expected one map"),
+        (b"nemu_a: {", "expected"),
+        (b"nemu_a: x\nteam: x", "'team' is no such key; expected one map"),
+        (b"nemu_a: x\nnemu_b: yes", "nemu_b is no text, so write it in quotes; expected one map"),
+        (b"nemu_b: 1.20", "nemu_b is no text, so write it in quotes; expected one map"),
+        (b"nemu_b: ''", "nemu_b is empty or too long; expected one map"),
+        (b"nemu_b: " + b"x" * 4097, "nemu_b is empty or too long; expected one map"),
+    ],
+)
+def test_what_is_no_token_in_a_file_is_named(content: bytes, why: str) -> None:
+    with pytest.raises(OperatorError, match=rf"t\.yaml: .*{re.escape(why)}"):
         tokens_in(InputFile("t.yaml", content))

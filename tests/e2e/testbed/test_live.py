@@ -4,8 +4,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
+from nemutator_controller.following.reverted_writes import REVERTS
 
 from tests.e2e.testbed.webhook import Json, Webhook, create, define, pod, policy, standing
 from tests.testbed.parts.control_plane import Cluster
@@ -169,6 +171,54 @@ def test_what_a_live_policy_has_written_goes_when_it_is_deleted(
     told = {each["involvedObject"]["name"] for each in notes if each["reason"] == "LiveMetadata"}
     assert (label("edited"), label("applied")) == ("theirs", "a")
     assert {"edited", "applied"} <= told
+
+
+@pytest.mark.timeout(300)  # a control plane that may be busy, and two processes with their imports
+def test_an_operator_that_keeps_reverting_is_given_way_to(webhook: Webhook, namespace: str) -> None:
+    cluster = webhook.cluster
+    here = f"--namespace={namespace}"
+    for name in ("owned", "free"):
+        create(cluster, namespace, pod(name))
+    cluster.apply(live(namespace, "a"))
+
+    def metadata(name: str) -> Json:
+        of_it: Json = cluster.get("pod", name, here)["metadata"]
+        return of_it
+
+    def has(name: str, value: str) -> bool:
+        return str(metadata(name).get("labels", {}).get("team")) == value
+
+    reverts = 0
+
+    def reconcile() -> None:
+        """As an operator does that owns all metadata of its pods."""
+        nonlocal reverts
+        found = metadata("owned")
+        if "team" in found.get("labels", {}) or STAMP in found.get("annotations", {}):
+            mine = {"metadata": {"labels": {"team": None}, "annotations": {STAMP: None}}}
+            cluster.kubectl(
+                "patch", "pod", "owned", "--type=merge", f"--patch={json.dumps(mine)}", here
+            )
+            reverts += 1
+
+    def told() -> bool:
+        reconcile()
+        notes = cluster.get("events", here)["items"]
+        return any(
+            each["involvedObject"]["name"] == "owned"
+            and "whenever nemutator has written it" in each["message"]
+            for each in notes
+            if each["reason"] == "LiveMetadata"
+        )
+
+    until(told, "people are told that it is given way to", within_s=120)
+    assert reverts == REVERTS
+    version = metadata("owned")["resourceVersion"]
+    for value in ("b", "c"):
+        cluster.apply(live(namespace, value))
+        until(partial(has, "free", value), "the other pod follows", within_s=90)
+    assert metadata("owned")["resourceVersion"] == version
+    cluster.kubectl("delete", "mutationpolicy", "team")
 
 
 @pytest.mark.timeout(300)

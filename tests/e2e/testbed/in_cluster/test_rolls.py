@@ -1,6 +1,8 @@
 """A slow roll on a real node: one pod at a time, no further than the first that fails, and as it was after."""
 
+import json
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,13 @@ def switched(name: str, namespace: str, replicas: int) -> dict[str, Any]:
     return made
 
 
+def window(first: int, last: int) -> str:
+    """From so many hours from now."""
+    now = datetime.now(UTC)
+    begin, end = (f"{now + timedelta(hours=hours):%H:%M}" for hours in (first, last))
+    return f"--window={begin}-{end}"
+
+
 def switch(cluster: Cluster, namespace: str, ready: str) -> None:
     cluster.apply(
         {
@@ -53,8 +62,9 @@ def test_a_roll_is_slow_and_stops_at_the_first_pod_that_fails(
     tmp_path: Path,
 ) -> None:
     switch(cluster, namespace, "yes")
-    cluster.apply(switched("web", namespace, 2))
-    wait_ready(cluster, namespace, "deployment/web")
+    cluster.apply(switched("web", namespace, 2), switched("api", namespace, 1))
+    for each in ("web", "api"):
+        wait_ready(cluster, namespace, f"deployment/{each}")
     here, where = f"--namespace={namespace}", f"--namespace={installation.namespace}"
     cluster.kubectl("create", "serviceaccount", "roller", where)
     subject = f"--serviceaccount={installation.namespace}:roller"
@@ -69,24 +79,37 @@ def test_a_roll_is_slow_and_stops_at_the_first_pod_that_fails(
         found: dict[str, Any] = cluster.get("deployment", "web", here)["spec"]
         return found
 
-    def uids() -> set[str]:
-        return {each["metadata"]["uid"] for each in cluster.get("pods", here)["items"]}
+    def uids(name: str) -> set[str]:
+        found = cluster.get("pods", f"--selector=app={name}", here)["items"]
+        return {each["metadata"]["uid"] for each in found}
 
     asked = ("deployment/web", "--reason=new node", "--yes")
     denied = roll(*asked)
     assert "may not patch Deployment" in denied.stderr, denied
     cluster.kubectl("create", "rolebinding", "editing", "--clusterrole=edit", subject, here)
     until(lambda: roll("deployment/web", "--plan").returncode == 0, "RBAC knows it", within_s=60)
-    before = uids()
+    before = uids("web")
+
+    # Both are looked at in turn: when the other one is done, this one has been.
+    closed = roll(*asked, window(6, 7), "--output=json")
+    assert closed.returncode == 0, closed
+    id_ = json.loads(closed.stdout)["id"]
+    done = roll("deployment/api", "--reason=new node", "--yes", "--wait", window(-1, 6))
+    assert done.returncode == 0, done
+    assert json.loads(roll(f"--show={id_}", "--output=json").stdout)["state"] == "waiting"
+    assert (spec()["strategy"], uids("web")) == (STRATEGY, before)
+    stopped = roll(f"--stop={id_}")
+    assert stopped.returncode == 0, stopped
+
     done = roll(*asked, "--wait")
     assert done.returncode == 0, done
     print(done.stdout)
     assert spec()["strategy"] == STRATEGY
     wait_ready(cluster, namespace, "deployment/web")
-    assert not before & uids()
+    assert not before & uids("web")
 
     switch(cluster, namespace, "no")
-    before = uids()
+    before = uids("web")
     failed = roll(*asked, "--deadline=15", "--wait")
     print(failed.stdout)
     assert (failed.returncode, "a pod was not ready within 15 s" in failed.stdout) == (1, True), (
@@ -94,7 +117,7 @@ def test_a_roll_is_slow_and_stops_at_the_first_pod_that_fails(
     )
     after = spec()
     assert (after["strategy"], after["paused"]) == (STRATEGY, True)
-    assert len(before & uids()) == 1
+    assert len(before & uids("web")) == 1
     assert "it is paused" in roll("deployment/web", "--plan").stdout
     assert refusals(installation) == []
     events = cluster.get("events", here)["items"]
