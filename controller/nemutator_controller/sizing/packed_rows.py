@@ -76,9 +76,9 @@ class SavedUsage:
 
 
 def pack(kept: SavedUsage) -> bytes:
-    """The arrays of *kept*: mostly zeros, so compressed they are some 400 bytes."""
+    """The arrays of *kept*: mostly zeros, so compressed they are some 400 bytes. To take more pains saves one byte of 14."""
     waits = ([_WAITS], _LONG), ([kept.cpu_waiting, kept.memory_waiting], _DOUBLE)
-    return zlib.compress(_coarse(kept)) + zlib.compress(_fine(kept)) + _joined(waits)
+    return zlib.compress(_coarse(kept), 1) + zlib.compress(_fine(kept), 1) + _joined(waits)
 
 
 def unpack(

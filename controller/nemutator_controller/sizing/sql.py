@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -83,4 +83,5 @@ def _named(key: ContainerKey) -> dict[str, str]:
 
 def packed_row(key: ContainerKey, kept: SavedUsage) -> dict[str, object]:
     figures = {column: getattr(kept, column) for column in _FIGURES}
-    return {**asdict(key), **figures, "packed": pack(kept)}
+    named = {column: getattr(key, column) for column in _KEY}
+    return {**named, **figures, "packed": pack(kept)}
