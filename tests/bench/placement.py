@@ -2,7 +2,7 @@
 
 The cost is from the bytes of a scheduler's question to those of the answer, in time of the CPU, and by the clock. What
 it is good for is seen on 50 hollow nodes: real kube-schedulers place the same 400 pods, of which a part is replaced step by
-step, by the default, by the scheduler's own packing, with our extender, and with it and moves, as of a descheduler.
+step, by the default, by the scheduler's own packing, by the default with what admission adds, with our extender, and with it and moves, as of a descheduler.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from nemutator_controller.placement.scores import asked_scores
 
 from tests.bench.frame import Result, aim
 from tests.bench.hollow import reached
-from tests.bench.placement_schedulers import MOVING, Figures, filled
+from tests.bench.placement_schedulers import ADMISSION, MOVING, Figures, filled
 from tests.testbed.parts import control_plane
 from tests.testbed.running.run import running
 
 NODES, QUESTIONS = 5_000, 1_000
-SCHEDULERS = ("default", "most-allocated", "extender", MOVING)
+SCHEDULERS = ("default", "most-allocated", ADMISSION, "extender", MOVING)
 SAMPLED = 500
 """A scheduler of a cluster of 5 000 nodes scores a tenth of them by default (percentageOfNodesToScore)."""
 

@@ -25,6 +25,7 @@ from nemutator_controller.placement.endpoint import SchedulerExtender
 from nemutator_controller.placement.nodes_snapshot import NodesSnapshot
 from nemutator_controller.placement.refreshing import EVERY_S, KeptNodesSnapshot
 
+from tests.bench.placement_admission import AdmissionOutlet
 from tests.bench.placement_world import FILLING, World
 from tests.fakes.process import fake_process
 from tests.hollow import pods, writes
@@ -41,6 +42,8 @@ ATTEMPTS = 'scheduler_scheduling_attempt_duration_seconds_{}{{profile="{}",resul
 
 MOVING = "extender-and-moves"
 """As a descheduler does, the emptiest node's pods are evicted in each step, where all of them have room elsewhere."""
+ADMISSION = "admission"
+"""The default scheduler, with labels of nodes and the affinity that admission adds."""
 WITH_EXTENDER = ("extender", MOVING)
 
 Figures = dict[str, Any]
@@ -111,7 +114,7 @@ async def filled(cluster: Cluster, transport: Transport, name: str, seed: int = 
     await fleet.populating.nodes(range(plan.nodes))
     await fleet.populating.workloads()
     found: list[Mapping[str, float]] = []
-    moved = 0
+    moved, outlet = 0, AdmissionOutlet() if name == ADMISSION else None
     async with answering(state) as extender:
         scheduler, port = await asyncio.to_thread(
             schedulers.begin,
@@ -124,11 +127,14 @@ async def filled(cluster: Cluster, transport: Transport, name: str, seed: int = 
             beating = group.create_task(fleet.heartbeats.run())
             for step, (ends, come) in enumerate(state.world.steps()):
                 state.step, state.known = step, dict(state.placed)
+                if outlet is not None and (found_nodes := await state.take()) is not None:
+                    await outlet.step(found_nodes, sender)
                 for life in ends:
                     del state.placed[life]
                 await sender.each(ends, lambda life: _end(sender, life))
                 await sender.each(
-                    come, lambda life: _begin(sender, life, fleet.populating.owners, name)
+                    come,
+                    lambda life: _begin(sender, life, fleet.populating.owners, name, outlet),
                 )
                 await _until_bound(transport, plan, state, come)
                 if step >= FILLING and name == MOVING:
@@ -180,10 +186,18 @@ async def answering(state: Filled) -> AsyncIterator[int]:
         await runner.cleanup()
 
 
-async def _begin(sender: Sender, life: Life, owners: Mapping[int, str], scheduler: str) -> None:
+async def _begin(
+    sender: Sender,
+    life: Life,
+    owners: Mapping[int, str],
+    scheduler: str,
+    outlet: AdmissionOutlet | None = None,
+) -> None:
     manifest = pods.pod(life, replica_set_uid=owners[life.workload.number])
     del manifest["spec"]["nodeName"]
     manifest["spec"] |= {"schedulerName": scheduler, "tolerations": [{"operator": "Exists"}]}
+    if outlet is not None:
+        manifest["spec"]["affinity"] = outlet.affinity(life, manifest)
     await sender.send(writes.create(PODS, life.workload.namespace, manifest))
 
 

@@ -127,6 +127,8 @@ class World:
                 whose[one]: {node: 1e6 * count for node, count in familiars[other].items()}
                 for one, other in self.talkers().items()
             },
+            peers={whose[one]: {whose[other]: 1e6} for one, other in self.talkers().items()},
+            labels={whose[one.number]: one.selector for one in self.plan.workloads},
             aggressors={},
             worst={whose[number]: cores for number, cores in self.worst.items()},
             bound=bound,

@@ -179,7 +179,8 @@ class ClusterNodes:
                 for pod in snapshot.pods.objects.values()
             }
             worst = worst_cores(figures, levels)
-            talkers, peers = _talking(named, places, figures)
+            counts = {key: len(workload.pods) for key, workload in figures.workloads.items()}
+            talkers, peers = talking(named, places, counts)
             return nodes_snapshot(
                 _nodes(figures, grades, worst),
                 familiars=_familiars(figures),
@@ -270,11 +271,11 @@ def _familiars(figures: ClusterFigures) -> dict[Workload, Mapping[str, int]]:
     return found
 
 
-def _talking(
-    flows: list[NamedFlow], places: Mapping[str, str], figures: ClusterFigures
+def talking(
+    flows: list[NamedFlow], places: Mapping[str, str], counts: Mapping[Workload, int]
 ) -> tuple[dict[Workload, Mapping[str, float]], dict[Workload, Mapping[Workload, float]]]:
     """Of each workload, by the nodes on which those are that it talks to, and by each of their workloads for one pod of it.
-    Its own pods are familiars."""
+    Its own pods are familiars. *places*: the node of each pod; *counts*: how many pods each workload has."""
     by_node: dict[Workload, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     by_peer: dict[Workload, dict[Workload, float]] = defaultdict(lambda: defaultdict(float))
     for flow in flows:
@@ -284,9 +285,8 @@ def _talking(
             if one.owner and node and _workload(one) != _workload(other):
                 by_node[_workload(one)][node] += moved
                 by_peer[_workload(one)][_workload(other)] += moved
-    counts = {key: max(len(workload.pods), 1) for key, workload in figures.workloads.items()}
     return {key: dict(nodes) for key, nodes in by_node.items()}, {
-        key: {peer: moved / counts.get(peer, 1) for peer, moved in peers.items()}
+        key: {peer: moved / max(counts.get(peer, 1), 1) for peer, moved in peers.items()}
         for key, peers in by_peer.items()
     }
 

@@ -1,0 +1,54 @@
+"""What placement makes of the flows that agents tell of."""
+
+from nemutator_controller.app.placement import talking
+from nemutator_controller.inventory.flows import FlowEnd, NamedFlow
+from nemutator_controller.placement.nodes_snapshot import Workload
+
+WEB: Workload = ("shop", "Deployment", "web")
+CACHE: Workload = ("data", "StatefulSet", "cache")
+PLACES = {"shop/web-1": "n1", "shop/web-2": "n2", "data/cache-0": "n2", "data/cache-1": "n3"}
+COUNTS = {WEB: 2, CACHE: 2}
+
+
+def end(workload: Workload, pod: str) -> FlowEnd:
+    namespace, kind, owner = workload
+    return FlowEnd(kind="Pod", namespace=namespace, name=pod, owner_kind=kind, owner=owner)
+
+
+def flow(pod: FlowEnd, peer: FlowEnd, received: float, sent: float = 0.0) -> NamedFlow:
+    return NamedFlow(
+        node=PLACES[f"{pod.namespace}/{pod.name}"],
+        pod=pod,
+        peer=peer,
+        direction="out",
+        protocol="tcp",
+        port=6379,
+        received=received,
+        sent=sent,
+        connections=1,
+        from_at=0.0,
+        to_at=60.0,
+    )
+
+
+def test_both_ends_hear_of_a_flow_by_nodes_and_for_each_pod_of_the_other() -> None:
+    flows = [
+        flow(end(WEB, "web-1"), end(CACHE, "cache-0"), 3e5, 1e5),
+        flow(end(WEB, "web-2"), end(CACHE, "cache-1"), 2e5),
+    ]
+    by_node, by_peer = talking(flows, PLACES, COUNTS)
+    assert by_node == {WEB: {"n2": 4e5, "n3": 2e5}, CACHE: {"n1": 4e5, "n2": 2e5}}
+    assert by_peer == {WEB: {CACHE: 3e5}, CACHE: {WEB: 3e5}}
+
+
+def test_its_own_pods_and_those_that_are_no_pods_are_nobody_to_be_near() -> None:
+    flows = [
+        flow(end(WEB, "web-1"), end(WEB, "web-2"), 1e6),
+        flow(end(WEB, "web-1"), FlowEnd(kind="Address", name="10.0.0.1"), 1e6),
+        flow(end(WEB, "web-1"), FlowEnd(kind="Service", namespace="data", name="cache"), 1e6),
+        flow(end(WEB, "web-1"), end(CACHE, "cache-gone"), 1e6),
+    ]
+    by_node, by_peer = talking(flows, PLACES, COUNTS)
+    # Of a pod that has no node any more the other end is known.
+    assert by_node == {CACHE: {"n1": 1e6}}
+    assert by_peer == {CACHE: {WEB: 5e5}}
