@@ -63,7 +63,11 @@ class OldObjects:
     def examine_new(self) -> None:
         """To be called every `EVERY_S`."""
         self._examinations += 1
-        gc.collect(1 if self._examinations % (BEFORE_OLDER + 1) == 0 else 0)
+        if self._are_back:
+            # Python itself would wait until thousands are more than a tenth of a second before.
+            gc.collect()
+        else:
+            gc.collect(1 if self._examinations % (BEFORE_OLDER + 1) == 0 else 0)
 
     def _collected(self, phase: str, info: Mapping[str, int]) -> None:
         generation = info["generation"]
@@ -75,7 +79,7 @@ class OldObjects:
             self._pieces = sys.getallocatedblocks()
             self._are_back = False
         elif self._is_due():
-            # The next full collection examines them. It is near: few objects have survived the last one.
+            # The next full collection examines them.
             gc.unfreeze()
             self._are_back = True
             return

@@ -67,6 +67,19 @@ for _ in range(3):
 print(len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1)) < 1_000)
 """
 
+GROWN = """
+aside = OldObjects(few=10_000_000)
+aside.watch()
+cycle = Cycle()
+seen = weakref.ref(cycle)
+gc.collect(1)
+del cycle
+kept = [str(number) for number in range(1_000_000)]
+for _ in range(4):
+    aside.examine_new()
+print(is_gone(seen), gc.get_freeze_count() > 1_000)
+"""
+
 REFERRED_TO = """
 OldObjects().watch()
 one = Cycle()
@@ -96,6 +109,10 @@ def test_survivors_are_set_aside_and_few_are_examined_again_when_memory_has_grow
     assert (aside, spared) == ("True", "False")
     assert back == "True", "the next full collection examines all"
     assert (examined, aside_again) == ("True", "True")
+
+
+def test_old_ones_that_are_due_are_examined_when_new_ones_are() -> None:
+    assert said_by(GROWN) == ["True", "True"]
 
 
 def test_many_are_examined_again_only_when_there_is_a_multiple() -> None:
