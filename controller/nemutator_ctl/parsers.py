@@ -67,6 +67,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(message + self._meant(message))
 
+    def refuse_empty(self, given: argparse.Namespace, *words: str) -> None:
+        """End where an option among *words* is there and names nothing: in a script, a variable that is not set
+        would choose everything."""
+        for word in words:
+            if getattr(given, word) == "":
+                self.error(f"--{word.replace('_', '-')} is empty: name something, or leave it out")
+
     def understood(self) -> list[Understood]:
         return [each for action in self._actions for each in _of(action)]
 
@@ -83,6 +90,8 @@ class Parser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
         if unknown is None:
             return ""
+        if unknown[1] in self._option_string_actions:
+            return f" (write {unknown[1]} before the verb)"
         near = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
         return f" (did you mean {near[0]}?)" if near else ""
 

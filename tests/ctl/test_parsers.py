@@ -30,6 +30,30 @@ def test_what_is_like_nothing_suggests_nothing(capsys: pytest.CaptureFixture[str
     assert "did you mean" not in capsys.readouterr().err
 
 
+def test_an_option_behind_a_verb_that_stands_before_it_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = made()
+    parser.add_subparsers(dest="verb").add_parser("list")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["list", "--file", "a"])
+    assert (
+        "unrecognized arguments: --file a (write --file before the verb)" in capsys.readouterr().err
+    )
+
+
+def test_an_option_that_names_nothing_does_not_choose_everything(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = made()
+    parser.refuse_empty(parser.parse_args([]), "namespace", "file")
+    parser.refuse_empty(parser.parse_args(["-A", "--file=a"]), "namespace", "file")
+    with pytest.raises(SystemExit) as left:
+        parser.refuse_empty(parser.parse_args(["-n", "", "--file=a"]), "namespace", "file")
+    assert left.value.code == 2
+    assert "--namespace is empty: name something, or leave it out" in capsys.readouterr().err
+
+
 def test_all_namespaces_can_be_said_where_one_can() -> None:
     for words in (["-A"], ["--all-namespaces"], ["-n", "shop", "-A"], []):
         assert made().parse_args(words).namespace is None

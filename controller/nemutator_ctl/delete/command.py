@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
-from nemutator_ctl.delete.view import view
+from nemutator_ctl.delete.view import kind_of, view
 from nemutator_ctl.local_api import LocalApi
 
 OBJECTS_PATH = "/api/v1/objects"
@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     kind, _, name = given.object.partition("/")
     if not kind or not name:
         parser.error(f"{given.object!r}: write it as KIND/NAME")
-    query = urlencode({"kind": kind, "namespace": given.namespace, "name": name})
+    query = urlencode({"kind": kind_of(kind), "namespace": given.namespace, "name": name})
     answer = LocalApi(arguments.directory(given)).delete(f"{OBJECTS_PATH}?{query}")
     sys.stdout.write(view(answer))
     return ExitCode.OK

@@ -20,6 +20,7 @@ from nemutator_ctl.evict.view import (
     plan_view,
     request_view,
 )
+from nemutator_ctl.parsers import Parser
 
 PATIENCE_S = 60.0
 AGAIN_S = 1.0
@@ -29,6 +30,9 @@ AGAIN_S = 1.0
 def main(argv: Sequence[str]) -> int:
     parser = _parser()
     given = parser.parse_args(argv)
+    parser.refuse_empty(given, "namespace", "selector", "node", "planned")
+    if "" in given.pods:
+        parser.error("the name of a pod is empty: write it as NAMESPACE/NAME")
     brain = arguments.brain(given, timeout_s=PATIENCE_S)
     if given.list:
         document = brain.get(EVICTIONS_PATH, _narrowed(given))
@@ -91,7 +95,7 @@ def _narrowed(given: argparse.Namespace) -> dict[str, str]:
     return {"namespace": given.namespace} if given.namespace else {}
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     parser = arguments.parser(
         "evict",
         "Evict pods, one after another within budgets, so that their workloads make others.",

@@ -11,7 +11,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
 from nemutator_ctl.rollback.bulk import ROLLBACK_PATH, BulkRollback, summary
-from nemutator_ctl.rollback.selection import add_selection, is_bulk, query_of
+from nemutator_ctl.rollback.selection import SELECTING, add_selection, is_bulk, query_of
 from nemutator_ctl.rollback.view import (
     decode_plan,
     decode_rollback,
@@ -58,6 +58,9 @@ def main(argv: Sequence[str]) -> int:
     add_selection(parser)
     parser.add_argument("--yes", action="store_true", help="do not ask")
     given = parser.parse_args(argv)
+    parser.refuse_empty(given, "pod", *SELECTING)
+    if given.id == "":
+        parser.error("the ID is empty: `nemutator mutations` shows those that there are")
     if (given.id is not None) + (given.pod is not None) + is_bulk(given) != 1:
         parser.error(
             "name one mutation, by its ID or its pod with --pod, or say which with --all, …"

@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 _AGO = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
+SELECTING = ("namespace", "workload", "policy", "since", "until")
+"""Options that narrow what is meant."""
+
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="all in this namespace")

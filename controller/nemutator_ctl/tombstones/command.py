@@ -23,6 +23,7 @@ def main(argv: Sequence[str]) -> int:
         "--forget", action="store_true", help="forget them: of one --workload, in -n"
     )
     given = parser.parse_args(argv)
+    parser.refuse_empty(given, "namespace", "workload", "path")
     # Policies have no namespace.
     is_policy = bool(given.workload) and given.workload.partition("/")[0] in SWITCHED
     if given.forget and not (given.workload and (given.namespace or is_policy)):
