@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from nemutator_controller.sizing.all_advice import AT_ONCE
 from nemutator_controller.sizing.documents import advice_list
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import pack, unpack
@@ -29,8 +30,6 @@ from tests.bench.vpa_peer import VERSION
 
 CONTAINERS = 100_000
 TICKS = 10
-AT_ONCE = 200
-"""Rows for which advice is made between two turns of the loop, as the brain does."""
 NOW = 1_700_000_000.0
 STEP_S = 60.0
 COMPARED = 2_000
@@ -148,13 +147,13 @@ def _measured() -> dict[str, float]:
     given = 0
     ordered = usages.keys()
     for first in range(0, CONTAINERS, AT_ONCE):
-        seen = usages.seen(ordered[first : first + AT_ONCE], now=now)
+        seen = usages.columns(ordered[first : first + AT_ONCE], now=now)
         given += len(advice_list(seen, {}, _NothingGrows(), now=now))
     advice_s = time.process_time() - began
     began = time.process_time()
     seen_s = 0.0
     for first in range(0, CONTAINERS, 5_000):
-        usages.seen(ordered[first : first + 5_000], now=now)
+        usages.columns(ordered[first : first + 5_000], now=now)
     seen_s = time.process_time() - began
     rss = _rss_mib()
     write_s, read_s, size = _checkpoint(usages, ordered)

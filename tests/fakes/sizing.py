@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from nemutator_common.wire import Summary
 from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.sizing.keys import ByPath, ContainerKey, Requested, replicas
+from nemutator_controller.sizing.known_usage import KnownUsage, UsageColumns
 from nemutator_controller.sizing.packed_rows import SavedUsage
+from nemutator_controller.sizing.recommendation import NO_BOUND, BoundedColumns, recommend
 from nemutator_controller.sizing.samples import UsageSamples
 from nemutator_controller.sizing.usages import Learned, Usages
 
@@ -91,3 +94,66 @@ def learn(
 
 
 replica_of = replicas(ByPath().of)
+
+
+def columns_of(*rows: KnownUsage) -> UsageColumns:
+    """*rows*, which share their knobs and margins, as columns."""
+    named: dict[str, Any] = {
+        name: np.array([getattr(row, name) for row in rows])
+        for name in KnownUsage.__struct_fields__
+        if name not in ("key", "knobs", "margins")
+    }
+    keys, knobs, margins = [row.key for row in rows], rows[0].knobs, rows[0].margins
+    return UsageColumns(keys=keys, knobs=knobs, margins=margins, **named)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundedAmount:
+    value: int
+    lower: int
+    upper: int | None
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """A row of `RecommendedColumns`."""
+
+    state: str
+    cpu_millis: BoundedAmount
+    memory_mb: BoundedAmount
+    limits_memory: bool
+    memory_margin: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class NotYet:
+    reason: str
+
+
+def recommended_rows(seen: UsageColumns, *, now: float) -> list[Recommendation | NotYet]:
+    found = recommend(seen, now=now)
+
+    def amount(columns: BoundedColumns, row: int) -> BoundedAmount:
+        upper = int(columns.upper[row])
+        return BoundedAmount(
+            value=int(columns.value[row]),
+            lower=int(columns.lower[row]),
+            upper=None if upper == NO_BOUND else upper,
+            confidence=round(float(columns.confidence[row]), 3),
+        )
+
+    return [
+        NotYet(found.reasons[row])
+        if state == "not_yet"
+        else Recommendation(
+            state=state,
+            cpu_millis=amount(found.cpu_millis, row),
+            memory_mb=amount(found.memory_mb, row),
+            limits_memory=bool(found.limits_memory[row]),
+            memory_margin=float(found.memory_margin[row]),
+            reason=found.reasons[row],
+        )
+        for row, state in enumerate(found.states)
+    ]

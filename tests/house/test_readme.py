@@ -12,7 +12,7 @@ from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.settings import ObserveSettings
 from nemutator_agent.usage.summaries import Summaries
 from nemutator_controller.sizing.keys import ContainerKey
-from nemutator_controller.sizing.recommendation import Recommendation, recommend
+from nemutator_controller.sizing.recommendation import recommend
 from nemutator_controller.sizing.usages import Usages
 
 from tests.fakes.sizing import learn
@@ -186,6 +186,6 @@ def test_advice_has_its_first_value_after_two_minutes_with_default_settings() ->
         seen = snapshot(at, groups={"/vm": group(None)}, processes=processes)
         summaries = summing.add(seen, ticks_per_s=100)
         learn(usages, [(key, one) for one in summaries], now=seen.at)
-        known = usages.seen([key], now=seen.at)
-        values += [at for one in known if isinstance(recommend(one, now=seen.at), Recommendation)]
+        known = usages.columns([key], now=seen.at)
+        values += [at for state in recommend(known, now=seen.at).states if state != "not_yet"]
     assert 100 <= values[0] <= 140

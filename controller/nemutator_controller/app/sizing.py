@@ -163,7 +163,7 @@ class StandInAdvisor:
             spaces = ", ".join(key.namespace for key in keys[:5])
             return NoAdvice(f"there are several {wanted.kind}s {wanted.name}: in {spaces}")
         now = self.advice.clock.now()
-        seen = self.advice.usages.seen(keys, now=now)
+        seen = self.advice.usages.columns(keys, now=now)
         [found] = advice_list(seen, {}, self.advice.growing, now=now)
         items = {(workload, container): for_admission(found)}
         return SnapshotAdvisor(items).advise(workload, container, side, name)

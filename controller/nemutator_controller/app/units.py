@@ -76,7 +76,7 @@ class UnitAdviceOfMachine:
             return f"nothing was reported of it in {namespace} yet"
         now = self.advice.clock.now()
         [found] = advice_list(
-            self.advice.usages.seen(keys, now=now), {}, self.advice.growing, now=now
+            self.advice.usages.columns(keys, now=now), {}, self.advice.growing, now=now
         )
         if found.state != "firm":
             return f"the advice is {found.state.replace('_', ' ')}: {found.reason}"

@@ -1,5 +1,9 @@
 """How much is added to the largest peak of memory: the more, the less is known."""
 
+import numpy as np
+
+from nemutator_controller.sizing.buckets import Numbers
+
 Margins = tuple[tuple[int, float], ...]
 """By seconds of data, the longest first, how many times the buffer is added."""
 
@@ -19,9 +23,8 @@ MARGINS: Margins = (
 within the day after. In steps, so that advice does not change with each look."""
 
 
-def memory_margin(observed_s: float, *, buffer: float, margins: Margins = MARGINS) -> float:
-    """What the largest peak is multiplied by, after so many seconds of data."""
-    for least_s, times in margins:
-        if observed_s >= least_s:
-            return 1 + times * buffer / 100
-    raise ValueError(f"{observed_s} s were not observed")
+def memory_margins(observed_s: Numbers, *, buffer: float, margins: Margins = MARGINS) -> Numbers:
+    """What the largest peak of each is multiplied by, after so many seconds of data."""
+    least_s = np.array([least_s for least_s, _ in reversed(margins)], dtype=np.float64)
+    times = np.array([1 + times * buffer / 100 for _, times in reversed(margins)])
+    return np.asarray(times[np.searchsorted(least_s, observed_s, side="right") - 1])

@@ -37,6 +37,8 @@ _MOST_FINE = _FINE_FIXED + PLACES * _REPLICA
 _WAITS = 1
 """The version of the numbers at the end, their first."""
 _WAITS_SIZE = _LONG.itemsize + 2 * _DOUBLE.itemsize
+_PACE = 1
+"""The version of the numbers behind those."""
 
 
 class UnreadableError(ValueError):
@@ -62,6 +64,8 @@ class SavedUsage:
     first_at: float
     last_at: float
     step_s: float
+    sampled_s: float
+    steps: float
     heard_at: float
     cpu_reference_at: float
     cpu: npt.NDArray[np.float32]
@@ -78,7 +82,9 @@ class SavedUsage:
 def pack(kept: SavedUsage) -> bytes:
     """The arrays of *kept*: mostly zeros, so compressed they are some 400 bytes. To take more pains saves one byte of 14."""
     waits = ([_WAITS], _LONG), ([kept.cpu_waiting, kept.memory_waiting], _DOUBLE)
-    return zlib.compress(_coarse(kept), 1) + zlib.compress(_fine(kept), 1) + _joined(waits)
+    pace = ([_PACE], _LONG), ([kept.sampled_s, kept.steps], _DOUBLE)
+    numbers = _joined((*waits, *pace))
+    return zlib.compress(_coarse(kept), 1) + zlib.compress(_fine(kept), 1) + numbers
 
 
 def unpack(
@@ -99,6 +105,9 @@ def unpack(
         first_at=first_at,
         last_at=last_at,
         step_s=step_s,
+        # As far as the last step tells, until more is read.
+        sampled_s=points * step_s,
+        steps=(last_at - first_at) / step_s if step_s > 0 else 0.0,
         heard_at=heard_at,
         cpu_reference_at=float(head[0]),
         cpu=vpa_cpu,
@@ -192,9 +201,13 @@ def _fine_of(packed: bytes, known: SavedUsage) -> SavedUsage | None:
     _must_be_finite(np.array([throttled, reference_at]), needed, cpu)
     replicas = tuple(_replica(fine) for _ in range(int(count)))
     peaks = Peaks(known.peaks.largest, known.peaks.days, needed)
-    cpu_waiting, memory_waiting = _waits_of(rest)
+    cpu_waiting, memory_waiting = _numbers_of(rest, _WAITS) or (0.0, 0.0)
+    guessed = known.sampled_s, known.steps
+    sampled_s, steps = _numbers_of(rest[_WAITS_SIZE:], _PACE) or guessed
     return replace(
         known,
+        sampled_s=sampled_s,
+        steps=steps,
         cpu=cpu,
         peaks=peaks,
         throttled=throttled,
@@ -207,11 +220,11 @@ def _fine_of(packed: bytes, known: SavedUsage) -> SavedUsage | None:
     )
 
 
-def _waits_of(content: bytes) -> tuple[float, float]:
-    """None was known to earlier versions, and a later one's are not read."""
+def _numbers_of(content: bytes, version: int) -> tuple[float, float] | None:
+    """Earlier versions did not write any, and a later one's are not read."""
     numbers = _Taking(content)
-    if len(content) < _WAITS_SIZE or numbers.number() != _WAITS:
-        return 0.0, 0.0
+    if len(content) < _WAITS_SIZE or numbers.number() != version:
+        return None
     found = numbers.double(), numbers.double()
     _must_be_finite(np.array(found))
     return found

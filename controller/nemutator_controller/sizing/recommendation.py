@@ -1,4 +1,4 @@
-"""From use to requests and limits, and how sure that is.
+"""From use to requests and limits, and how sure that is: of many containers at once, a column for each figure.
 
 CPU: a percentile is requested, of the busiest replica, and there is no limit, because a limit takes time away
 that nobody else wants. Memory: the largest peak and a margin, requested and limited alike, because what is lent
@@ -7,15 +7,17 @@ above a request cannot be taken back. The margin is the larger the less is known
 reason and no guess.
 """
 
-import functools
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from nemutator_controller.sizing.known_usage import KnownUsage
-from nemutator_controller.sizing.margins import memory_margin
+from nemutator_controller.sizing.buckets import Numbers
+from nemutator_controller.sizing.known_usage import UsageColumns
+from nemutator_controller.sizing.margins import memory_margins
+from nemutator_controller.sizing.recommendation_reasons import reasons
 
 STRATEGY = "nemutator"
 
@@ -25,11 +27,11 @@ FIRM_POINTS = 100
 LEAST_POINTS = 8
 """With fewer there is not even a provisional value: it would be the cost of the start."""
 
-AWAY_S = 300.0
-"""A container without a point for so long has ended, or its agent has: agents report each minute at least."""
-
 LIMIT_AFTER_S = 86_400.0
 """A day has the peaks of a day; from less, no limit of memory is set."""
+
+MOST_WIDENED = 10.0
+"""What is advised times more than that is no bound: after minutes it would be hundreds of times the value."""
 
 KILLED_MARGIN = 1.15
 """Above what a kill says was needed: VPA's."""
@@ -52,160 +54,124 @@ PRESSED_RATIO = 1.2
 KILLED_CONFIDENCE = 0.5
 _MB = 1_000_000
 
+State = Literal["firm", "provisional", "not_yet"]
+_NOT_YET, _PROVISIONAL, _FIRM = 0, 1, 2
+_STATES: tuple[State, ...] = ("not_yet", "provisional", "firm")
 
-# Structs: of 20 000 containers there are 60 000 of these at once, which a dataclass takes ten times as long
-# to make, and the garbage collector need not look at them.
-class BoundedAmount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+Whole = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+NO_BOUND = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BoundedColumns:
     """What is advised of one resource, and between which amounts what is requested can stay."""
 
-    value: int
-    lower: int
-    upper: int
-    confidence: float
+    value: Whole
+    lower: Whole
+    upper: Whole
+    """`NO_BOUND`: too little is known to call any amount too large."""
+    confidence: Numbers
     """From 0 to 1: what is known in days, d, as d / (d + 1); less where it was kept from what it needs, or waited for
     it."""
 
 
-class Recommendation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    state: Literal["firm", "provisional"]
-    cpu_millis: BoundedAmount
-    """To request; no limit."""
-    memory_mb: BoundedAmount
-    """To request, in units of 1 000 000 bytes, as KRR rounds."""
-    limits_memory: bool
-    """Whether that is the limit, too."""
-    memory_margin: float
-    """What the largest peak is multiplied by at least."""
-    reason: str
-    """Why it is only provisional, has no limit or is more than was used, and when it was last seen once
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecommendedColumns:
+    """Amounts mean nothing where the state is `not_yet`."""
+
+    states: Sequence[State]
+    reasons: Sequence[str]
+    """Why it is not known or only provisional, has no limit or is more than was used, and when it was last seen once
     it is gone."""
+    cpu_millis: BoundedColumns
+    """To request; no limit."""
+    memory_mb: BoundedColumns
+    """To request, in units of 1 000 000 bytes, as KRR rounds."""
+    limits_memory: Flags
+    """Whether that is the limit, too."""
+    memory_margin: Numbers
+    """What the largest peak is multiplied by at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotYet:
-    reason: str
-
-
-def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
-    """What a container that used *seen* should request, or why that is not known yet."""
-    away_s = now - seen.last_at
-    away = f"last seen {_span(away_s)} ago" if away_s > AWAY_S else ""
-    if seen.points < LEAST_POINTS:
-        wait_s = math.ceil((LEAST_POINTS - seen.points) * seen.step_s)
-        then = away or f"ask again in {wait_s} s"
-        return NotYet(f"{seen.points} of {LEAST_POINTS} points, {then}")
+def recommend(seen: UsageColumns, *, now: float) -> RecommendedColumns:
+    """What containers that used *seen* should request, or why that is not known yet."""
+    observed_s = seen.observed_s
+    held = _share(seen.throttled, THROTTLED_STEP, THROTTLED_STEP, MOST_THROTTLED)
+    waited = _share(seen.cpu_waiting, WAITED_LEAST, WAITED_STEP, MOST_WAITED)
+    # VPA widens what it advises at most by the inverse of this.
+    days = np.maximum(np.maximum(observed_s, seen.step_s), 1.0) / 86_400
+    known = days / (days + 1)
     # A hundred replicas give a hundred points at once, all of the same quarter of a minute.
     # One step less: the first point may have been cut short.
-    needed_s = (FIRM_POINTS - 1) * seen.step_s
-    few = ""
-    if seen.points < FIRM_POINTS:
-        few = f"{seen.points} of {FIRM_POINTS} points, over {_span(seen.span_s)}"
-    elif seen.span_s < needed_s:
-        few = f"{seen.points} points of {_span(seen.span_s)}, firm after {_span(needed_s)}"
-    observed_s, held, waited = seen.observed_s, _held(seen.throttled), _waited(seen.cpu_waiting)
+    few = (seen.points < FIRM_POINTS) | (seen.steps < FIRM_POINTS - 1)
+    state = np.where(few, _PROVISIONAL, _FIRM)
+    state[seen.points < LEAST_POINTS] = _NOT_YET
     limits = observed_s >= LIMIT_AFTER_S
-    young = "" if limits or few else _young(int(observed_s))
-    # Who is stopped at a limit waits, too: that is told once.
-    waits = _waits(waited) if waited > held else ""
-    pressed = _pressed(seen.memory_waiting)
-    parts = (few, young, _throttled(held), waits, _killed(seen.kills), pressed, away)
-    known = _known(observed_s, seen.step_s)
-    buffer = seen.knobs.memory_buffer
-    margin = memory_margin(observed_s, buffer=buffer, margins=seen.margins)
-    return Recommendation(
-        state="provisional" if few else "firm",
+    pressed = seen.memory_waiting >= PRESSED_LEAST
+    margin = memory_margins(observed_s, buffer=seen.knobs.memory_buffer, margins=seen.margins)
+    return RecommendedColumns(
+        states=[_STATES[number] for number in state.tolist()],
+        reasons=reasons(
+            seen,
+            now=now,
+            is_new=state == _NOT_YET,
+            least=LEAST_POINTS,
+            few=few,
+            firm=FIRM_POINTS,
+            young=~limits & ~few,
+            held=held,
+            # Who is stopped at a limit waits, too: that is told once.
+            waited=np.where(waited > held, waited, 0.0),
+            pressed=pressed,
+        ),
         cpu_millis=_cpu(seen, known, held, waited),
-        memory_mb=_memory(seen, known, margin),
+        memory_mb=_memory(seen, known, margin, pressed),
         limits_memory=limits,
         memory_margin=margin,
-        reason="; ".join(filter(None, parts)),
     )
 
 
-def _cpu(seen: KnownUsage, known: float, held: float, waited: float) -> BoundedAmount:
-    knobs = seen.knobs
-    value = max(_ceil(seen.cpu_p95 * 1000 / (1 - held)), knobs.least_cpu_millis)
-    lower = max(_ceil(min(seen.cpu_p50, seen.cpu_p95) * 1000), knobs.least_cpu_millis)
-    return BoundedAmount(
+def _cpu(seen: UsageColumns, known: Numbers, held: Numbers, waited: Numbers) -> BoundedColumns:
+    least = seen.knobs.least_cpu_millis
+    value = np.maximum(_ceil(seen.cpu_p95 * 1000 / (1 - held)), least)
+    lower = np.maximum(_ceil(np.minimum(seen.cpu_p50, seen.cpu_p95) * 1000), least)
+    return BoundedColumns(
         value=value,
-        lower=min(lower, value),
+        lower=np.minimum(lower, value),
         # While it waited it used nothing, and nobody knows what it would have used: work that waits is done later.
-        upper=_ceil(value / known / (1 - waited)),
-        confidence=round(known * (1 - max(held, waited)), 3),
+        upper=_upper(value, known * (1 - waited)),
+        confidence=known * (1 - np.maximum(held, waited)),
     )
 
 
-def _memory(seen: KnownUsage, known: float, margin: float) -> BoundedAmount:
-    knobs = seen.knobs
-    needed = float(seen.memory_needed)
-    if seen.memory_waiting >= PRESSED_LEAST:
-        needed = max(needed, seen.memory_max * PRESSED_RATIO)
-    wanted = max(seen.memory_max * margin, needed * KILLED_MARGIN)
-    value = max(_ceil(wanted / _MB), knobs.least_memory_mb)
-    used = max(seen.memory_max, seen.memory_needed)
-    trusted = KILLED_CONFIDENCE if seen.kills or needed > seen.memory_needed else 1.0
-    return BoundedAmount(
+def _memory(seen: UsageColumns, known: Numbers, margin: Numbers, pressed: Flags) -> BoundedColumns:
+    least = seen.knobs.least_memory_mb
+    peak, killed = seen.memory_max.astype(np.float64), seen.memory_needed.astype(np.float64)
+    needed = np.where(pressed, np.maximum(killed, peak * PRESSED_RATIO), killed)
+    wanted = np.maximum(peak * margin, needed * KILLED_MARGIN)
+    value = np.maximum(_ceil(wanted / _MB), least)
+    lower = np.maximum(_ceil(np.maximum(peak, killed) / _MB), least)
+    doubted = (seen.kills > 0) | (needed > killed)
+    return BoundedColumns(
         value=value,
-        lower=min(max(_ceil(used / _MB), knobs.least_memory_mb), value),
-        upper=_ceil(value / known),
-        confidence=round(known * trusted, 3),
+        lower=np.minimum(lower, value),
+        upper=_upper(value, known),
+        confidence=known * np.where(doubted, KILLED_CONFIDENCE, 1.0),
     )
 
 
-def _known(observed_s: float, step_s: float) -> float:
-    """VPA widens what it advises at most by the inverse of this."""
-    days = max(observed_s, step_s, 1.0) / 86_400
-    return days / (days + 1)
+def _upper(value: Whole, known: Numbers) -> Whole:
+    return np.where(known * MOST_WIDENED < 1, NO_BOUND, _ceil(value / known))
 
 
-def _held(throttled: float) -> float:
-    """The share of time, in steps, that it was kept from using."""
-    if throttled < THROTTLED_STEP:
-        return 0.0
-    return min(math.floor(throttled / THROTTLED_STEP) * THROTTLED_STEP, MOST_THROTTLED)
+def _share(of_time: Numbers, least: float, step: float, most: float) -> Numbers:
+    """Of the time, in steps, so that advice does not change with each look; 0 below the least."""
+    steps = np.floor(of_time / step) * step
+    return np.where(of_time < least, 0.0, np.minimum(steps, most))
 
 
-def _waited(waiting: float) -> float:
-    """The share of time, in steps, in which it waited for a CPU."""
-    if waiting < WAITED_LEAST:
-        return 0.0
-    return min(math.floor(waiting / WAITED_STEP) * WAITED_STEP, MOST_WAITED)
-
-
-def _waits(waited: float) -> str:
-    return f"waits for a CPU in {waited:.0%} of the time: it may need more" if waited else ""
-
-
-def _pressed(waiting: float) -> str:
-    if waiting < PRESSED_LEAST:
-        return ""
-    return "waits for memory that was taken from it: it needs more"
-
-
-def _throttled(held: float) -> str:
-    return f"stopped at its CPU limit in {held:.0%} of the time: it needs more" if held else ""
-
-
-def _killed(kills: int) -> str:
-    if not kills:
-        return ""
-    times = "once" if kills == 1 else f"{kills} times"
-    return f"killed for memory {times}: it needs more"
-
-
-def _ceil(amount: float) -> int:
+def _ceil(amounts: Numbers) -> Whole:
     # A binary fraction's last digits must not cost a whole unit: 0.07 * 1000 is 70.00000000000001.
-    return math.ceil(amount - 5e-7)
-
-
-@functools.lru_cache(maxsize=10_000)
-def _young(seconds: int) -> str:
-    return f"no limit of memory before a day: {_span(seconds)} of data"
-
-
-def _span(seconds: float) -> str:
-    # Whole units that have passed, as the command's column shows them: 5 min 40 s is 5 min.
-    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{int(seconds / size)} {unit}"
-    return f"{int(seconds)} s"
+    return np.ceil(amounts - 5e-7).astype(np.int64)

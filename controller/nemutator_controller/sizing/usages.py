@@ -14,7 +14,7 @@ from nemutator_controller.sizing.daily_peaks import DailyPeaks
 from nemutator_controller.sizing.histograms import Histograms, Rows
 from nemutator_controller.sizing.hottest import HottestReplicas
 from nemutator_controller.sizing.keys import ContainerKey
-from nemutator_controller.sizing.known_usage import DEFAULT_KNOBS, Knobs, KnownUsage
+from nemutator_controller.sizing.known_usage import DEFAULT_KNOBS, Knobs, KnownUsage, UsageColumns
 from nemutator_controller.sizing.learned_margins import learned_margins, whole_days
 from nemutator_controller.sizing.margins import MARGINS, Margins
 from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
@@ -53,6 +53,8 @@ _STATE = np.dtype(
         ("first_at", np.float64),
         ("last_at", np.float64),
         ("step_s", np.float64),
+        ("sampled_s", np.float64),
+        ("steps", np.float64),
         # When it was reported last, by the brain's clock, and in which order.
         ("heard_at", np.float64),
         ("turn", np.int64),
@@ -131,45 +133,37 @@ class Usages:
 
     def seen(self, wanted: Iterable[ContainerKey], *, now: float) -> list[KnownUsage]:
         """What is known of *wanted*, in that order; what was dropped since is left out."""
-        keys = [key for key in wanted if key in self._rows]
-        numbers = np.array([self._rows[key] for key in keys], dtype=np.intp)
-        state, knobs, margins = self._state[numbers], self.knobs, self.margins(now)
+        return self.columns(wanted, now=now).rows()
+
+    def columns(self, wanted: Iterable[ContainerKey], *, now: float) -> UsageColumns:
+        """The same, a column for each figure."""
+        found = [(key, row) for key in wanted if (row := self._rows.get(key)) is not None]
+        keys, rows = [key for key, _ in found], np.array([row for _, row in found], dtype=np.intp)
+        state, knobs = self._state[rows], self.knobs
         share, days = knobs.cpu_percentile / 100, knobs.window_days
-        p50, pooled = self._cpu.percentiles((0.5, share), numbers)
+        p50, pooled = self._cpu.percentiles((0.5, share), rows)
         since = now - days * 86_400
-        p95 = np.maximum(pooled, self._hottest.percentile(share, numbers, since=since))
-        memory = self._peaks.percentile(0.95, numbers, now=now, days=days)
-        most, needed = self._peaks.most(numbers, now=now, days=days)
-        columns = (
-            state["points"], state["last_at"] - state["first_at"], state["step_s"], state["last_at"],
-            p50, p95, memory.astype(np.int64), most.astype(np.int64), needed.astype(np.int64),
-            np.where(needed > 0, state["kills"], 0), state["throttled"], state["cpu_waiting"],
-            state["memory_waiting"],
-        )  # fmt: skip
-        return [
-            KnownUsage(
-                key=key,
-                points=points,
-                span_s=span_s,
-                step_s=step_s,
-                last_at=last_at,
-                cpu_p50=cpu_p50,
-                cpu_p95=cpu_p95,
-                memory_p95=memory_p95,
-                memory_max=memory_max,
-                memory_needed=memory_needed,
-                kills=kills,
-                throttled=throttled,
-                cpu_waiting=cpu_waiting,
-                memory_waiting=memory_waiting,
-                knobs=knobs,
-                margins=margins,
-            )
-            for key, (
-                points, span_s, step_s, last_at, cpu_p50, cpu_p95, memory_p95, memory_max,
-                memory_needed, kills, throttled, cpu_waiting, memory_waiting,
-            ) in zip(keys, zip(*(one.tolist() for one in columns), strict=True), strict=True)
-        ]  # fmt: skip
+        most, needed = self._peaks.most(rows, now=now, days=days)
+        return UsageColumns(
+            keys=keys,
+            points=state["points"],
+            span_s=state["last_at"] - state["first_at"],
+            step_s=state["step_s"],
+            sampled_s=state["sampled_s"],
+            steps=state["steps"],
+            last_at=state["last_at"],
+            cpu_p50=p50,
+            cpu_p95=np.maximum(pooled, self._hottest.percentile(share, rows, since=since)),
+            memory_p95=self._peaks.percentile(0.95, rows, now=now, days=days).astype(np.int64),
+            memory_max=most.astype(np.int64),
+            memory_needed=needed.astype(np.int64),
+            kills=np.where(needed > 0, state["kills"], 0),
+            throttled=state["throttled"],
+            cpu_waiting=state["cpu_waiting"],
+            memory_waiting=state["memory_waiting"],
+            knobs=knobs,
+            margins=self.margins(now),
+        )
 
     def margins(self, now: float) -> Margins:
         """Of memory, as all that is known here needed them; looked at again each hour."""
@@ -215,8 +209,8 @@ class Usages:
             row = self._begin(key)
             self._turn += 1
             self._state[row] = (
-                was.points, was.first_at, was.last_at, was.step_s, was.heard_at, self._turn,
-                was.throttled, was.cpu_waiting, was.memory_waiting, was.kills, False,
+                was.points, was.first_at, was.last_at, was.step_s, was.sampled_s, was.steps,
+                was.heard_at, self._turn, was.throttled, was.cpu_waiting, was.memory_waiting, was.kills, False,
             )  # fmt: skip
             self._cpu.restore(row, was.cpu, was.cpu_reference_at)
             self._hottest.restore(
@@ -342,8 +336,14 @@ class Usages:
             points > 0, np.minimum(state["first_at"][rows], first), first
         )
         state["last_at"][rows] = np.maximum(state["last_at"][rows], last)
-        state["step_s"][rows] = to_at[ends] - from_at[ends]
+        lengths = to_at - from_at
+        state["step_s"][rows] = lengths[ends]
         state["points"][rows] = points + (ends - starts + 1)
+        state["sampled_s"][rows] += np.add.reduceat(lengths, starts)
+        known = state[rows]
+        spans = known["last_at"] - known["first_at"]
+        paced = spans * known["points"] / known["sampled_s"]
+        state["steps"][rows] = np.maximum(known["steps"], paced)
         state["changed"][rows] = True
         self._peaks.note(of, to_at, samples.memory_bytes[order])
         self._cpu.add(of, cores, CPU_WEIGHT, to_at)
@@ -382,8 +382,8 @@ class Usages:
 
     def _kept(self, row: int) -> SavedUsage:
         (
-            points, first_at, last_at, step_s, heard_at, _, throttled, cpu_waiting, memory_waiting,
-            kills, _,
+            points, first_at, last_at, step_s, sampled_s, steps, heard_at, _, throttled,
+            cpu_waiting, memory_waiting, kills, _,
         ) = self._state[row].tolist()  # fmt: skip
         only, replicas = self._hottest.kept(row)
         return SavedUsage(
@@ -391,6 +391,8 @@ class Usages:
             first_at=first_at,
             last_at=last_at,
             step_s=step_s,
+            sampled_s=sampled_s,
+            steps=steps,
             heard_at=heard_at,
             cpu_reference_at=self._cpu.reference_at,
             cpu=self._cpu.weights(row),

@@ -82,7 +82,7 @@ async def advice_from(
             matrices.take(steps, owners)
     requested = await reading.requested()
     _say(reading, left)
-    seen = usages.seen(usages.keys(), now=now)
+    seen = usages.columns(usages.keys(), now=now)
     advice = advice_list(seen, requested, _NothingGrows(), now=now)
     return advice if matrices is None else by_strategy(advice, matrices, strategy)
 

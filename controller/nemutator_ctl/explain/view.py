@@ -203,4 +203,6 @@ def _outcome(now: str | None, wanted: str | None, lower: str | None, upper: str 
     if wanted is None:
         return "            no amount is recommended"
     bounds = f", may stay between {lower} and {upper}" if lower and upper else ""
+    if lower and not upper:
+        bounds = f", should not be below {lower}"
     return f"            requests {now or 'nothing'}, recommended {wanted}{bounds}"

@@ -15,7 +15,7 @@ OTHER = ContainerKey("other", "Deployment", "a", "app")
 
 
 def usages(*keys: ContainerKey, points: int = 9) -> Usages:
-    made = Usages(most=2_000)
+    made = Usages(most=6_000)
     for n in range(points):
         learn(made, [(one, summary(NOW + n)) for one in keys], now=NOW)
     return made

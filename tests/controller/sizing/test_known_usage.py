@@ -1,7 +1,6 @@
 import pytest
-from msgspec.structs import replace
 
-from tests.controller.sizing.test_recommendation import SEEN
+from tests.controller.sizing.test_recommendation import SEEN, paced
 
 
 @pytest.mark.parametrize(
@@ -15,4 +14,4 @@ from tests.controller.sizing.test_recommendation import SEEN
 def test_what_was_observed_is_neither_more_than_the_span_nor_than_the_points(
     points: int, span_s: float, observed_s: float
 ) -> None:
-    assert replace(SEEN, points=points, span_s=span_s).observed_s == observed_s
+    assert paced(SEEN, points, span_s).observed_s == observed_s

@@ -1,5 +1,6 @@
+import numpy as np
 import pytest
-from nemutator_controller.sizing.margins import MARGINS, memory_margin
+from nemutator_controller.sizing.margins import MARGINS, memory_margins
 
 DAY_S = 86_400
 
@@ -8,7 +9,8 @@ DAY_S = 86_400
     ("observed_s", "margin"), [(1_500, 4.0), (DAY_S, 1.56), (14 * DAY_S, 1.18), (90 * DAY_S, 1.18)]
 )
 def test_the_margin_is_what_limits_of_that_age_needed(observed_s: float, margin: float) -> None:
-    assert memory_margin(observed_s, buffer=18.0) == pytest.approx(margin, abs=0.01)
+    found = memory_margins(np.array([observed_s, 0.0]), buffer=18.0)
+    assert found.tolist() == pytest.approx([margin, 4.0], abs=0.01)
 
 
 def test_the_more_is_known_the_less_is_added() -> None:

@@ -27,6 +27,8 @@ def row(cpu: npt.NDArray[np.float32], peak: float = 3e8, day: int = 19_675) -> S
         first_at=1.0,
         last_at=2.0,
         step_s=15.0,
+        sampled_s=44.5,
+        steps=2.75,
         heard_at=4.0,
         cpu_reference_at=5.5,
         cpu=cpu,
@@ -117,9 +119,18 @@ def test_details_of_a_later_version_are_left_out() -> None:
 def test_waits_of_no_version_or_of_a_later_one_are_none() -> None:
     packed = pack(row(np.zeros(CPU.count, dtype=np.float32)))
     assert unpacked(packed).cpu_waiting == 0.5
-    for shorter in (packed[:-24], packed[:-8], packed[:-24] + np.array([2.0] * 3).tobytes()):
+    assert unpacked(packed).sampled_s == 44.5
+    for shorter in (packed[:-48], packed[:-32], packed[:-48] + np.array([2.0] * 6).tobytes()):
         back = unpacked(shorter)
         assert (back.cpu_waiting, back.memory_waiting, back.kills) == (0.0, 0.0, 7)
+
+
+def test_how_much_was_sampled_is_taken_from_the_last_step_where_nobody_wrote_it() -> None:
+    packed = pack(row(np.zeros(CPU.count, dtype=np.float32)))
+    for shorter in (packed[:-24], packed[:-8], packed[:-24] + np.array([2.0] * 3).tobytes()):
+        back = unpacked(shorter)
+        assert (back.sampled_s, back.steps) == (45.0, 1 / 15)
+        assert back.cpu_waiting == 0.5
 
 
 def test_waits_that_are_no_numbers_are_unreadable() -> None:

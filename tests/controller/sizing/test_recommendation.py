@@ -2,30 +2,34 @@ import dataclasses
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import Knobs, KnownUsage
-from nemutator_controller.sizing.margins import MARGINS, memory_margin
-from nemutator_controller.sizing.recommendation import (
-    FIRM_POINTS,
-    BoundedAmount,
-    NotYet,
-    Recommendation,
-    recommend,
-)
+from nemutator_controller.sizing.margins import MARGINS, memory_margins
+from nemutator_controller.sizing.recommendation import FIRM_POINTS
 from nemutator_controller.sizing.usages import Usages
 
 from tests.controller.sizing.test_usages import NOW, key, summary
-from tests.fakes.sizing import learn
+from tests.fakes.sizing import (
+    BoundedAmount,
+    NotYet,
+    Recommendation,
+    columns_of,
+    learn,
+    recommended_rows,
+)
 
 SEEN = KnownUsage(
     key=ContainerKey("shop", "Deployment", "cart", "app"),
     points=100,
     span_s=1500.0,
     step_s=15.0,
+    sampled_s=1500.0,
+    steps=100.0,
     last_at=0.0,
     cpu_p50=0.1,
     cpu_p95=0.2,
@@ -35,8 +39,22 @@ SEEN = KnownUsage(
 
 
 DAY_S = 86_400.0
-OLD = replace(SEEN, points=14 * 5_760, span_s=14 * DAY_S)
+
+
+def paced(seen: KnownUsage, points: int, span_s: float, step_s: float = 15.0) -> KnownUsage:
+    """*seen*, with so many points of one length in so much time."""
+    return replace(
+        seen, points=points, span_s=span_s, sampled_s=points * step_s, steps=span_s / step_s
+    )
+
+
+OLD = paced(SEEN, 14 * 5_760, 14 * DAY_S)
 """Two weeks of it."""
+
+
+def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
+    [found] = recommended_rows(columns_of(seen), now=now)
+    return found
 
 
 def given_for(seen: KnownUsage) -> Recommendation:
@@ -71,7 +89,7 @@ def test_the_margin_is_that_of_what_is_known_of_the_fleet() -> None:
 
 
 def test_two_points_of_different_weeks_are_no_two_weeks() -> None:
-    advised = given_for(replace(OLD, points=FIRM_POINTS))
+    advised = given_for(paced(OLD, FIRM_POINTS, OLD.span_s))
     assert not advised.limits_memory
     assert advised.cpu_millis.confidence < 0.02
 
@@ -88,7 +106,7 @@ def test_what_was_stopped_at_its_limit_used_what_it_could_get() -> None:
 def test_who_waits_for_a_cpu_may_need_more_and_nobody_knows_how_much() -> None:
     plain, advised = given_for(OLD), given_for(replace(OLD, cpu_waiting=0.33))
     assert advised.cpu_millis.value == plain.cpu_millis.value
-    assert advised.cpu_millis.upper > plain.cpu_millis.upper
+    assert (plain.cpu_millis.upper, advised.cpu_millis.upper) == (215, 307)
     assert advised.cpu_millis.confidence == pytest.approx(
         plain.cpu_millis.confidence * 0.7, abs=1e-3
     )
@@ -138,7 +156,7 @@ def test_a_container_that_is_killed_fits_after_as_many_kills_as_vpa_needs() -> N
         killed = dataclasses.replace(summary(memory_bytes=int(used * 0.8)), oom_kills=1)
         learn(usages, [(key(), killed)] * 200, now=NOW, requested=requested)
         [seen] = usages.seen([key()], now=NOW)
-        return given_for(replace(seen, span_s=14 * DAY_S, points=10**6)).memory_mb.value * 1e6
+        return given_for(paced(seen, 10**6, 14 * DAY_S)).memory_mb.value * 1e6
 
     def vpas(used: float, requested: float) -> float:
         return max(requested + 100 * 2**20, requested * 1.2) * 1.15
@@ -150,15 +168,40 @@ def test_a_container_that_is_killed_fits_after_as_many_kills_as_vpa_needs() -> N
 def test_bounds_hold_the_value_and_come_nearer(
     points: int, span_s: float, p50: float, p95: float
 ) -> None:
-    seen = replace(SEEN, points=points, span_s=span_s, cpu_p50=min(p50, p95), cpu_p95=p95)
-    longer = replace(seen, points=points * 2, span_s=span_s * 2)
+    known = replace(SEEN, cpu_p50=min(p50, p95), cpu_p95=p95)
+    seen, longer = (paced(known, points * n, span_s * n) for n in (1, 2))
     for one, more in (
         (given_for(seen).cpu_millis, given_for(longer).cpu_millis),
         (given_for(seen).memory_mb, given_for(longer).memory_mb),
     ):
-        assert one.lower <= one.value <= one.upper
+        widest = math.inf if one.upper is None else one.upper
+        assert one.lower <= one.value <= widest
         assert 0 <= one.confidence <= more.confidence <= 1
-        assert more.upper <= one.upper
+        assert (math.inf if more.upper is None else more.upper) <= widest
+
+
+known = st.builds(
+    lambda points, span_s, last_at, kills, shares: replace(
+        paced(SEEN, points, span_s),
+        last_at=last_at,
+        kills=kills,
+        memory_needed=kills * 10**8,
+        throttled=shares[0],
+        cpu_waiting=shares[1],
+        memory_waiting=shares[2],
+    ),
+    st.integers(1, 200),
+    st.floats(15, 15 * DAY_S),
+    st.sampled_from([0.0, -1_000.0, -DAY_S]),
+    st.integers(0, 2),
+    st.tuples(*[st.one_of(st.just(0.0), st.floats(0, 1))] * 3),
+)
+
+
+@given(st.lists(known, min_size=1, max_size=5))
+def test_nobodys_neighbours_change_what_is_advised(rows: list[KnownUsage]) -> None:
+    alone = [recommend(one, now=0.0) for one in rows]
+    assert recommended_rows(columns_of(*rows), now=0.0) == alone
 
 
 def test_its_knobs_change_it() -> None:
@@ -168,13 +211,13 @@ def test_its_knobs_change_it() -> None:
 
 
 def test_with_fewer_it_is_provisional_and_says_of_what_span() -> None:
-    advised = recommend(replace(SEEN, points=40, span_s=600.0), now=0.0)
+    advised = recommend(paced(SEEN, 40, 600.0), now=0.0)
     assert isinstance(advised, Recommendation)
     assert (advised.state, advised.reason) == ("provisional", "40 of 100 points, over 10 min")
 
 
 def test_many_replicas_of_one_moment_do_not_make_it_firm() -> None:
-    advised = recommend(replace(SEEN, points=300, span_s=45.0), now=0.0)
+    advised = recommend(paced(SEEN, 300, 45.0), now=0.0)
     assert isinstance(advised, Recommendation)
     assert (advised.state, advised.reason) == (
         "provisional",
@@ -182,15 +225,37 @@ def test_many_replicas_of_one_moment_do_not_make_it_firm() -> None:
     )
 
 
+def test_what_is_firm_stays_so_when_its_pace_changes() -> None:
+    usages, at = Usages(most=1), NOW
+    # Two replicas: the time that is left over has room for no more than it must.
+    for step_s in [15.0] * 99 + [16.0, 31.0, 15.0, 60.0, 15.0]:
+        at += step_s
+        for pod in ("one", "other"):
+            one = dataclasses.replace(summary(at), from_at=at - step_s, pod_uid=pod)
+            learn(usages, [(key(), one)], now=at)
+        [seen] = usages.seen([key()], now=at)
+        advised = recommend(seen, now=at)
+        if at >= NOW + 99 * 15.0:
+            assert isinstance(advised, Recommendation)
+            assert advised.state == "firm", f"after a step of {step_s} s: {advised.reason}"
+
+
+def test_what_has_been_seen_for_minutes_has_no_upper_bound() -> None:
+    minutes, hours = given_for(paced(SEEN, 40, 600.0)), given_for(paced(SEEN, 720, 3 * 3_600.0))
+    assert (minutes.cpu_millis.upper, minutes.memory_mb.upper) == (None, None)
+    assert hours.cpu_millis.upper is not None
+    assert hours.cpu_millis.upper <= 10 * hours.cpu_millis.value
+
+
 def test_a_span_has_not_reached_what_it_is_near_to() -> None:
-    advised = recommend(replace(SEEN, points=23, span_s=345.0), now=0.0)
+    advised = recommend(paced(SEEN, 23, 345.0), now=0.0)
     assert advised.reason == "23 of 100 points, over 5 min"
 
 
 def test_what_has_ended_is_said_to_be_last_seen_and_nobody_is_sent_to_ask_again() -> None:
     gone = replace(SEEN, points=1)
     assert recommend(gone, now=3700.0) == NotYet("1 of 8 points, last seen 61 min ago")
-    advised = recommend(replace(SEEN, points=40, span_s=600.0), now=7300.0)
+    advised = recommend(paced(SEEN, 40, 600.0), now=7300.0)
     assert advised.reason == "40 of 100 points, over 10 min; last seen 2 h ago"
     firm = recommend(OLD, now=7300.0)
     assert isinstance(firm, Recommendation)
@@ -222,12 +287,12 @@ def test_a_whole_amount_is_not_rounded_up_by_its_binary_fraction() -> None:
 def test_advice_covers_what_was_seen_and_little_more(
     cpu_p95: float, memory_max: int, points: int
 ) -> None:
-    seen = replace(OLD, cpu_p95=cpu_p95, memory_max=memory_max, points=points)
+    seen = paced(replace(OLD, cpu_p95=cpu_p95, memory_max=memory_max), points, OLD.span_s)
     advised = given_for(seen)
     cpu, memory = advised.cpu_millis.value, advised.memory_mb.value
     assert cpu_p95 * 1000 <= cpu + 1e-6
     assert cpu <= max(10, cpu_p95 * 1000 + 1)
-    needed = memory_max * memory_margin(seen.observed_s, buffer=18.0) / 1e6
+    needed = memory_max * float(memory_margins(np.array([seen.observed_s]), buffer=18.0)[0]) / 1e6
     assert math.floor(needed) <= memory <= max(100, needed + 1)
 
 
@@ -236,7 +301,7 @@ def test_advice_covers_what_was_seen_and_little_more(
     [(30, "30 s"), (119, "119 s"), (3600, "60 min"), (86_400, "24 h"), (2e5, "2 d")],
 )
 def test_a_span_is_said_in_the_unit_that_fits(span_s: float, said: str) -> None:
-    advised = recommend(replace(SEEN, points=9, span_s=span_s), now=0.0)
+    advised = recommend(paced(SEEN, 9, span_s), now=0.0)
     assert advised.reason.endswith(f"over {said}")
 
 

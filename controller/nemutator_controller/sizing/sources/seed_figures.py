@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
-from nemutator_common.admission_snapshots import Amounts
 
-from nemutator_controller.sizing.documents import Advice, Confidence
+from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Confidence
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.ports import PodKeys
 from nemutator_controller.sizing.sources.recorded_steps import PodContainer
@@ -72,16 +71,16 @@ def _row(
         strategy=SEED,
         state="firm" if is_known else "not_yet",
         reason="" if is_known else f"{SEED} says nothing with so little data",
-        requests=Amounts(
+        requests=AdvisedAmounts(
             cpu=None if cores is None else _millis(cores[0] * REQUEST_TIMES),
             memory=None if memory is None else str(whole_above(memory[0] * REQUEST_TIMES)),
         ),
-        limits=Amounts(
+        limits=AdvisedAmounts(
             cpu=None if cores is None else _millis(cores[1] * LIMIT_TIMES),
             memory=None if memory is None else str(whole_above(memory[1] * LIMIT_TIMES)),
         ),
-        lower=Amounts(),
-        upper=Amounts(),
+        lower=AdvisedAmounts(),
+        upper=AdvisedAmounts(),
         confidence=Confidence(),
     )
 

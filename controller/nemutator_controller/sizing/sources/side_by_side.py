@@ -7,10 +7,9 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from nemutator_common.admission_snapshots import Amounts
 
 from nemutator_controller.sizing.buckets import Numbers
-from nemutator_controller.sizing.documents import Advice, Confidence
+from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Confidence
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.ports import PodKeys
 from nemutator_controller.sizing.sources.recorded_steps import PodContainer, RecordedSteps
@@ -86,11 +85,11 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
     uses = {resource: matrices.use(key, resource) for resource in _RESOURCES}
     cpu, memory = (_next(uses[resource], name, resource) for resource in _RESOURCES)
     state, reason = _told(name, uses["cpu"], has_any=cpu is not None or memory is not None)
-    requests = Amounts(
+    requests = AdvisedAmounts(
         cpu=None if cpu is None else f"{whole_above(cpu * 1_000)}m",
         memory=None if memory is None else str(whole_above(memory)),
     )
-    limits = Amounts(memory=requests.memory if name.startswith(("krr", "seed")) else None)
+    limits = AdvisedAmounts(memory=requests.memory if name.startswith(("krr", "seed")) else None)
     return msgspec.structs.replace(
         advice,
         strategy=name,
@@ -98,8 +97,8 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
         reason=reason,
         requests=requests,
         limits=limits,
-        lower=Amounts(),
-        upper=Amounts(),
+        lower=AdvisedAmounts(),
+        upper=AdvisedAmounts(),
         confidence=Confidence(),
     )
 

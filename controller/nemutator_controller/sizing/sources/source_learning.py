@@ -1,19 +1,23 @@
 """Learns from what somebody else has recorded: once of the days before this brain began, and from then on where no
 agent reports.
 
-Nothing is counted twice. Of the days before, a container is told what lies before the first point that is known of
-it; later, what lies after the last one. So agents can come and go, and a brain that starts again learns nothing
-anew.
+Nothing is counted twice. Of the days before, a container is told what lies before the first point that was known of
+it when that began; later, what lies after the last one. So agents can come and go, and a brain that starts again learns
+nothing anew. Where a source fails among those days, it is asked for the rest of them, from the day on that failed, and
+each container is told what lies behind what it was told of that day.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import KW_ONLY, dataclass, field
 
+import numpy as np
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.samples import UsageSamples
 from nemutator_controller.sizing.sources.ports import PodKeys, UsageSource
 from nemutator_controller.sizing.sources.recorded_steps import SourceUnavailableError
 from nemutator_controller.sizing.sources.source_samples import samples_of
@@ -32,8 +36,24 @@ LATE_S = 60.0
 Bound = Callable[[ContainerKey], float]
 
 
-def _never(_: ContainerKey) -> float:
-    return float("-inf")
+@dataclass(slots=True)
+class _DaysBefore:
+    """How far the days before this brain have been learned."""
+
+    end: float
+    begin: float
+    """It moves on, a day at a time."""
+    known_since: Mapping[ContainerKey, float]
+    """What lies behind that is known from elsewhere."""
+    told: dict[ContainerKey, float] = field(default_factory=dict)
+    """Of the day that has begun, until when each container was told."""
+    learned: int = 0
+
+    def before(self, key: ContainerKey) -> float:
+        return self.known_since.get(key, self.end)
+
+    def since(self, key: ContainerKey) -> float:
+        return self.told.get(key, -math.inf)
 
 
 @dataclass(slots=True)
@@ -52,6 +72,7 @@ class SourceLearning:
     step_s: float
     _until: float = field(default=0.0, init=False)
     _counted: dict[str, int] = field(default_factory=dict, init=False)
+    _days_before: _DaysBefore | None = field(default=None, init=False)
 
     async def run(self) -> None:
         clock = self.process.clock
@@ -70,15 +91,25 @@ class SourceLearning:
             await clock.sleep(AGAIN_S)
 
     async def warm(self) -> None:
-        """Learn the days before; whatever was learned stays if it fails, and is not learned again."""
-        now = self.process.clock.now()
-        since = self.usages.known_since()
-        if any(now - first > KNOWN_LONG_S for first in since.values()):
-            return
-        learned = await self._learn(
-            now - self.warm_days * DAY_S, now - LATE_S, before=lambda key: since.get(key, now)
-        )
-        log.info("usage_warmed", {names.COUNT: learned})
+        """Learn the days before; if it fails, the next call goes on with the day that failed."""
+        days = self._days_before
+        if days is None:
+            now, since = self.process.clock.now(), self.usages.known_since()
+            if any(now - first > KNOWN_LONG_S for first in since.values()):
+                return
+            days = _DaysBefore(now - LATE_S, now - self.warm_days * DAY_S, since)
+            self._days_before = days
+        while days.begin < days.end:
+            until = min(days.begin + DAY_S, days.end)
+            days.learned += await self._learn(
+                days.begin, until, before=days.before, since=days.since, told=days.told
+            )
+            days.begin = until
+            days.told.clear()
+        log.info("usage_warmed", {names.COUNT: days.learned})
+        # What came while the source failed comes next.
+        self._until = days.end // self.step_s * self.step_s
+        self._days_before = None
 
     async def follow(self) -> None:
         now = self.process.clock.now()
@@ -95,7 +126,13 @@ class SourceLearning:
         return self.usages.last_at(key) - 1.0
 
     async def _learn(
-        self, begin: float, end: float, *, before: Bound, since: Bound = _never
+        self,
+        begin: float,
+        end: float,
+        *,
+        before: Bound,
+        since: Bound,
+        told: MutableMapping[ContainerKey, float] | None = None,
     ) -> int:
         learned = 0
         async for steps in self.source.steps(begin=begin, end=end):
@@ -103,15 +140,17 @@ class SourceLearning:
             found = samples_of(steps, self.keys, now=now, before=before, since=since)
             done = self.usages.learn(found.samples, now=now)
             learned += done.learned
+            if told is not None:
+                told.update(_ends(found.samples))
             meter = self.process.meter
             meter.count(names.SOURCE_SAMPLES_LEARNED, done.learned)
             self._count_dropped({**found.dropped, "no_room": done.refused})
             self._count_read("answered")
             # Others need their turns.
             await self.process.clock.sleep(0)
-        told = dict(self.source.dropped)
-        self._count_dropped({why: n - self._counted.get(why, 0) for why, n in told.items()})
-        self._counted = told
+        left = dict(self.source.dropped)
+        self._count_dropped({why: n - self._counted.get(why, 0) for why, n in left.items()})
+        self._counted = left
         return learned
 
     def _count_dropped(self, dropped: Mapping[str, int]) -> None:
@@ -120,3 +159,10 @@ class SourceLearning:
 
     def _count_read(self, result: str) -> None:
         self.process.meter.count(names.SOURCE_READS, result=result)
+
+
+def _ends(samples: UsageSamples) -> dict[ContainerKey, float]:
+    """Where the last of the samples of each container ends."""
+    ends = np.full(len(samples.keys), -math.inf)
+    np.maximum.at(ends, samples.of, samples.to_at)
+    return dict(zip(samples.keys, ends.tolist(), strict=True))

@@ -1,9 +1,13 @@
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import pytest
 from nemutator_common import names
+from nemutator_common.wire import Summary
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.sources.ports import UsageSource
 from nemutator_controller.sizing.sources.recorded_steps import (
     PodContainer,
     RecordedSteps,
@@ -16,12 +20,23 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.engines import in_background
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
+from tests.fakes.sizing import learn
 
 STEP_S = 300
 DAY_S = 86_400.0
 NOW = 20_000 * DAY_S
 POD = PodContainer("shop", "web-0", "app")
 KEY = ContainerKey("shop", "StatefulSet", "web", "app")
+
+SUMMARY = Summary(
+    path="/x",
+    pod_uid=None,
+    container_id=None,
+    from_at=NOW,
+    to_at=NOW,
+    cpu_cores=0.5,
+    memory_bytes=200_000_000,
+)
 
 
 class Known:
@@ -50,12 +65,13 @@ class Recorded:
 
 
 def learning(
-    source: Recorded, usages: Usages, clock: ManualClock, **more: object
+    source: UsageSource, usages: Usages, clock: ManualClock, **more: Any
 ) -> tuple[SourceLearning, MemoryMeter]:
     meter = MemoryMeter()
-    given = {"warm_days": 8, "follows": True, "step_s": STEP_S, **more}
+    given: dict[str, Any] = {"warm_days": 8, "follows": True, "step_s": STEP_S, **more}
+    keys = given.pop("keys", Known())
     process = fake_process(clock=clock, meter=meter)
-    return SourceLearning(source, Known(), usages, process, lambda: True, **given), meter  # type: ignore[arg-type]
+    return SourceLearning(source, keys, usages, process, lambda: True, **given), meter
 
 
 async def test_a_new_brain_learns_the_days_before_and_an_old_one_does_not() -> None:
@@ -67,9 +83,10 @@ async def test_a_new_brain_learns_the_days_before_and_an_old_one_does_not() -> N
     assert seen.observed_s > 7.9 * DAY_S
     assert 0.5 <= seen.cpu_p95 <= 0.53
     assert meter.value(names.SOURCE_SAMPLES_LEARNED) == seen.points
-    assert meter.value(names.SOURCE_SAMPLES_DROPPED, reason="absurd") == 2
+    assert meter.value(names.SOURCE_SAMPLES_DROPPED, reason="absurd") == 16
     await made.warm()
-    assert len(source.asked) == 1
+    assert len(source.asked) == 8
+    assert [end for _, end in source.asked[:-1]] == [begin for begin, _ in source.asked[1:]]
 
 
 async def test_what_follows_is_learned_once() -> None:
@@ -97,3 +114,61 @@ async def test_a_source_that_fails_is_asked_again() -> None:
             await clock.advance(AGAIN_S)
     assert len(usages) == 1
     assert meter.value(names.SOURCE_READS, result="failed") == 2
+
+
+@dataclass
+class TwoNamespaces:
+    """A `UsageSource` that answers for one namespace after another, and fails before some of its answers."""
+
+    fails_before: set[int]
+    answered: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+        for namespace in ("shop", "store"):
+            if self.answered in self.fails_before:
+                self.fails_before.remove(self.answered)
+                raise SourceUnavailableError("slow")
+            self.answered += 1
+            pod, first = PodContainer(namespace, "web-0", "app"), begin // STEP_S * STEP_S
+            count = int(end // STEP_S * STEP_S - first) // STEP_S
+            cores, memory = np.full(count, 0.5), np.full(count, 2e8)
+            yield RecordedSteps(first, STEP_S, count, {pod: cores}, {pod: memory})
+
+
+class ByNamespace:
+    def of(self, namespace: str, pod: str, container: str) -> ContainerKey | None:
+        return replace(KEY, namespace=namespace)
+
+
+async def test_a_source_that_fails_among_its_days_is_asked_for_the_rest_and_learned_once() -> None:
+    clock, usages = ManualClock(NOW), Usages(most=10)
+    # Between the days, and between two namespaces of one day.
+    source = TwoNamespaces(fails_before={4, 7})
+    made, _ = learning(source, usages, clock, follows=False, keys=ByNamespace())
+    agents = NOW - 1_800
+    learn(usages, [(KEY, replace(SUMMARY, from_at=agents, to_at=agents + 15))], now=NOW)
+    async with in_background(made.run(), clock):
+        for _ in range(4):
+            await clock.until_sleeping()
+            await clock.advance(AGAIN_S)
+    assert not source.fails_before
+    shop, store = usages.seen([KEY, replace(KEY, namespace="store")], now=clock.now())
+    # What its agent has told is behind the last step that the source tells of it.
+    assert shop.points == 8 * 288 - 6 + 1
+    assert store.points == 8 * 288 - 1
+    for one in (shop, store):
+        assert one.observed_s == one.points * STEP_S - (STEP_S - 15 if one is shop else 0)
+
+
+async def test_what_came_while_it_failed_follows() -> None:
+    clock, usages = ManualClock(NOW), Usages(most=10)
+    source = TwoNamespaces(fails_before={4})
+    made, _ = learning(source, usages, clock)
+    with pytest.raises(SourceUnavailableError):
+        await made.warm()
+    clock.jump(7_200 + LATE_S)
+    await made.warm()
+    await made.follow()
+    (seen,) = usages.seen([KEY], now=clock.now())
+    assert (seen.points, seen.last_at) == (8 * 288 + 24, NOW + 7_200)
