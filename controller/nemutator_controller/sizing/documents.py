@@ -25,7 +25,7 @@ from nemutator_controller.sizing.recommendation import (
 
 # Structs: of 20 000 containers there are 120 000 of these at once, which a dataclass takes ten times as long
 # to make, and the garbage collector need not look at them.
-class AdvisedAmounts(msgspec.Struct, frozen=True, gc=False):
+class RecommendedAmounts(msgspec.Struct, frozen=True, gc=False):
     """`Amounts`, of which there are four in each advice."""
 
     cpu: str | None = None
@@ -39,7 +39,7 @@ class Confidence(msgspec.Struct, frozen=True, gc=False):
     memory: float = 0.0
 
 
-NO_AMOUNTS = AdvisedAmounts()
+NO_AMOUNTS = RecommendedAmounts()
 NO_CONFIDENCE = Confidence()
 
 
@@ -74,12 +74,12 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     span_s: float
     last_at: float
     use: Use
-    requests_now: AdvisedAmounts
-    requests: AdvisedAmounts
-    limits: AdvisedAmounts
-    lower: AdvisedAmounts = NO_AMOUNTS
+    requests_now: RecommendedAmounts
+    requests: RecommendedAmounts
+    limits: RecommendedAmounts
+    lower: RecommendedAmounts = NO_AMOUNTS
     """What requests less than this is too small, whatever else there is."""
-    upper: AdvisedAmounts = NO_AMOUNTS
+    upper: RecommendedAmounts = NO_AMOUNTS
     """What requests more than this is too large; it comes nearer the more is known, and is not there after minutes."""
     confidence: Confidence = NO_CONFIDENCE
     pods: int = 1
@@ -135,7 +135,7 @@ def advice_list(
             use=use,
             requests_now=NO_AMOUNTS if asked is None else _requested(asked),
             requests=requests,
-            limits=AdvisedAmounts(None, requests.memory) if is_limited and requests.memory else NO_AMOUNTS,
+            limits=RecommendedAmounts(None, requests.memory) if is_limited and requests.memory else NO_AMOUNTS,
             lower=lower,
             upper=upper,
             confidence=confidence,
@@ -170,8 +170,8 @@ def _texts(amounts: Whole, are_known: Sequence[bool], unit: str) -> list[str | N
     ]
 
 
-def _amounts(cpu: Iterable[str | None], memory: Iterable[str | None]) -> list[AdvisedAmounts]:
-    return list(map(AdvisedAmounts, cpu, memory))
+def _amounts(cpu: Iterable[str | None], memory: Iterable[str | None]) -> list[RecommendedAmounts]:
+    return list(map(RecommendedAmounts, cpu, memory))
 
 
 def _confidences(
@@ -243,7 +243,7 @@ def for_admission(
     )
 
 
-def _without(amounts: AdvisedAmounts, left: Collection[str]) -> Amounts:
+def _without(amounts: RecommendedAmounts, left: Collection[str]) -> Amounts:
     return Amounts(
         cpu=None if "cpu" in left else amounts.cpu,
         memory=None if "memory" in left else amounts.memory,
@@ -266,8 +266,8 @@ def _reasons(
     ]
 
 
-def _requested(asked: Requested) -> AdvisedAmounts:
+def _requested(asked: Requested) -> RecommendedAmounts:
     cpu, memory = asked.cpu_millis, asked.memory_bytes
-    return AdvisedAmounts(
+    return RecommendedAmounts(
         cpu=None if cpu is None else f"{cpu}m", memory=None if memory is None else str(memory)
     )

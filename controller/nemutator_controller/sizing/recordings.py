@@ -13,6 +13,7 @@ from datetime import datetime
 import numpy as np
 
 from nemutator_controller.prometheus_answers import UnreadablePrometheusError, read_answer
+from nemutator_controller.sizing.buckets import CPU, MEMORY
 from nemutator_controller.sizing.strategies.known import Resource
 from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
 
@@ -20,9 +21,12 @@ MOST_POINTS = 5_000_000
 MOST_STEPS = 10_000_000
 """Of one container: months by the second."""
 MOST_CELLS = 50_000_000
+LONGEST_S = 3 * 366 * 86_400
+"""From the first point of a container to its last. What lies further apart is of a wrong clock, or in milliseconds, and
+each hour of it would be replayed."""
 LONGEST_FIELD = 1_000
 
-UNREADABLE, NEGATIVE = "unreadable", "negative"
+UNREADABLE, NEGATIVE, ABSURD = "unreadable", "negative", "absurd"
 """Reasons for which a point is left out."""
 
 COLUMNS = ("time", "name", "pod")
@@ -62,6 +66,7 @@ def recorded(
 ) -> Recording:
     """The same of *points*; what is left out of them is counted in *dropped*, too."""
     rows: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    largest = CPU.largest if resource == "cpu" else MEMORY.largest
     for number, point in enumerate(points):
         if number >= MOST_POINTS:
             raise UnreadableRecordingError(f"there are more than {MOST_POINTS} points")
@@ -69,6 +74,8 @@ def recorded(
             _count(dropped, UNREADABLE)
         elif point.value < 0:
             _count(dropped, NEGATIVE)
+        elif point.value > largest:
+            _count(dropped, ABSURD)
         else:
             pods = rows.setdefault(point.name, {})
             pods.setdefault(point.pod, []).append((point.at, point.value))
@@ -78,6 +85,10 @@ def recorded(
         first = min(at for points_ in pods.values() for at, _ in points_) // step_s
         last = max(at for points_ in pods.values() for at, _ in points_) // step_s
         steps = int(last - first) + 1
+        if (last - first) * step_s > LONGEST_S:
+            raise UnreadableRecordingError(
+                f"{name[:LONGEST_FIELD]}: its points lie too far apart: more than three years, if its times are in seconds"
+            )
         cells += steps * len(pods)
         if steps > MOST_STEPS or cells > MOST_CELLS:
             raise UnreadableRecordingError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from nemutator_controller.kube.quantities import parse_quantity
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Confidence
+from nemutator_controller.sizing.documents import Advice, Confidence, RecommendedAmounts
 from nemutator_controller.sizing.recommendation import LIMIT_AFTER_S
 
 MOST_SIMILAR = 50
@@ -83,6 +83,6 @@ def _guessed(one: Advice, found: _Known, image: str) -> Advice:
         one,
         state="provisional",
         reason=f"a guess by {others} of the image {image}: {one.reason}",
-        requests=AdvisedAmounts(cpu=f"{cpu}m", memory=memory),
+        requests=RecommendedAmounts(cpu=f"{cpu}m", memory=memory),
         confidence=Confidence(cpu=sure, memory=sure if memory else 0.0),
     )

@@ -1,6 +1,6 @@
 from msgspec.structs import replace
 from nemutator_common import names
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Use
+from nemutator_controller.sizing.documents import Advice, RecommendedAmounts, Use
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.measuring import MEASURED_S, AdviceMeasuring, wasted
 from nemutator_controller.sizing.usages import Usages
@@ -14,14 +14,14 @@ ADVICE = Advice(
     namespace="shop", owner_kind="Deployment", owner="web", container="app",
     strategy="nemutator", state="firm", reason="", points=9, span_s=1.0, last_at=1.0,
     use=Use(cpu_p50=0, cpu_p95=0, memory_p95=0, memory_max=0),
-    requests_now=AdvisedAmounts(cpu="500m", memory="1000000000"),
-    requests=AdvisedAmounts(cpu="200m", memory="1200M"), limits=AdvisedAmounts(), pods=3,
+    requests_now=RecommendedAmounts(cpu="500m", memory="1000000000"),
+    requests=RecommendedAmounts(cpu="200m", memory="1200M"), limits=RecommendedAmounts(), pods=3,
 )  # fmt: skip
 
 
 def test_what_all_pods_request_beyond_firm_advice_is_added_up() -> None:
     young = replace(ADVICE, state="provisional")
-    unknown = replace(ADVICE, requests_now=AdvisedAmounts())
+    unknown = replace(ADVICE, requests_now=RecommendedAmounts())
     assert wasted([ADVICE, young, unknown, ADVICE], "cpu") == 1.8
     assert wasted([ADVICE], "memory") == 0
 

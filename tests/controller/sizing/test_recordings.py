@@ -72,6 +72,15 @@ def test_an_answer_of_prometheus_is_read() -> None:
     assert found.dropped == {"not_finite": 2}
 
 
+@pytest.mark.parametrize(("resource", "most"), [("cpu", 1_000), ("memory", 10**12)])
+def test_more_than_any_machine_has_is_left_out_and_counted(resource: Resource, most: int) -> None:
+    lines = [f"{at},web,a,{value}" for at, value in ((0, most), (300, 1e15), (600, 1))]
+    content = "\n".join([f"time,name,pod,{resource}", *lines]).encode()
+    found = read_recording(content, resource, step_s=300, now=0.0)
+    assert found.dropped == {"absurd": 1}
+    assert np.nanmax(found.uses[0].pods) == most
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -80,6 +89,10 @@ def test_an_answer_of_prometheus_is_read() -> None:
         ('{"status":"error","errorType":"bad_data","error":"x"}', "bad_data: x"),
         ("{", "truncated|malformed"),
         ("time,name,pod,cpu\n0,web,a,1\n1e18,web,a,1\n", "too far apart"),
+        (
+            "time,name,pod,cpu\n1700000000000,web,a,1\n1700180000000,web,a,1\n",
+            "three years, if its times are in seconds",
+        ),
         ('time,name,pod,cpu\n"' + "x" * 200_000 + "\n", "line"),
     ],
 )

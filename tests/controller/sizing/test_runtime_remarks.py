@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Use
+from nemutator_controller.sizing.documents import Advice, RecommendedAmounts, Use
 from nemutator_controller.sizing.runtime_remarks import (
     GO_SHARE,
     RuntimeLimits,
@@ -33,9 +33,9 @@ def advice(
         span_s=1.0,
         last_at=1.0,
         use=Use(cpu_p50=p95, cpu_p95=p95, memory_p95=peak, memory_max=peak),
-        requests_now=AdvisedAmounts(),
-        requests=AdvisedAmounts(cpu=cpu, memory=memory),
-        limits=AdvisedAmounts(memory=memory),
+        requests_now=RecommendedAmounts(),
+        requests=RecommendedAmounts(cpu=cpu, memory=memory),
+        limits=RecommendedAmounts(memory=memory),
     )
 
 

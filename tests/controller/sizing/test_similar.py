@@ -1,9 +1,9 @@
 import msgspec
 import pytest
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Use
+from nemutator_controller.sizing.documents import Advice, RecommendedAmounts, Use
 from nemutator_controller.sizing.similar import MOST_SIMILAR, repository, with_similar
 
-NOTHING = AdvisedAmounts()
+NOTHING = RecommendedAmounts()
 KNOWN = Advice(
     namespace="shop",
     owner_kind="Deployment",
@@ -17,8 +17,8 @@ KNOWN = Advice(
     last_at=1.0,
     use=Use(cpu_p50=0.1, cpu_p95=0.2, memory_p95=1, memory_max=2),
     requests_now=NOTHING,
-    requests=AdvisedAmounts(cpu="200m", memory="300M"),
-    limits=AdvisedAmounts(memory="300M"),
+    requests=RecommendedAmounts(cpu="200m", memory="300M"),
+    limits=RecommendedAmounts(memory="300M"),
 )
 NEW = msgspec.structs.replace(
     KNOWN,
@@ -35,7 +35,7 @@ def changed(one: Advice, **fields: object) -> Advice:
 
 
 def asking(cpu: str, memory: str | None) -> Advice:
-    return changed(KNOWN, requests=AdvisedAmounts(cpu=cpu, memory=memory))
+    return changed(KNOWN, requests=RecommendedAmounts(cpu=cpu, memory=memory))
 
 
 def guess(*known: Advice, image: str = "shop/cart") -> Advice:
@@ -44,7 +44,7 @@ def guess(*known: Advice, image: str = "shop/cart") -> Advice:
 
 def test_a_new_workload_is_guessed_by_others_of_its_image_and_it_says_so() -> None:
     found = guess(asking("100m", "200M"), asking("300m", "500M"), asking("900m", None))
-    assert found.requests == AdvisedAmounts(cpu="300m", memory="500M")
+    assert found.requests == RecommendedAmounts(cpu="300m", memory="500M")
     assert found.state == "provisional"
     assert found.reason == (
         "a guess by 3 other workloads of the image shop/cart: 3 of 8 points, ask again in 75 s"
@@ -84,7 +84,7 @@ def test_what_leaks_is_no_example_of_memory() -> None:
 
 
 def test_who_has_a_value_keeps_it() -> None:
-    young = changed(NEW, state="provisional", requests=AdvisedAmounts(cpu="7m"))
+    young = changed(NEW, state="provisional", requests=RecommendedAmounts(cpu="7m"))
     assert with_similar([KNOWN, young], ["a", "a"])[1] == young
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Confidence
+from nemutator_controller.sizing.documents import Advice, Confidence, RecommendedAmounts
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.ports import PodKeys
 from nemutator_controller.sizing.sources.recorded_steps import PodContainer
@@ -71,16 +71,16 @@ def _row(
         strategy=SEED,
         state="firm" if is_known else "not_yet",
         reason="" if is_known else f"{SEED} says nothing with so little data",
-        requests=AdvisedAmounts(
+        requests=RecommendedAmounts(
             cpu=None if cores is None else _millis(cores[0] * REQUEST_TIMES),
             memory=None if memory is None else str(whole_above(memory[0] * REQUEST_TIMES)),
         ),
-        limits=AdvisedAmounts(
+        limits=RecommendedAmounts(
             cpu=None if cores is None else _millis(cores[1] * LIMIT_TIMES),
             memory=None if memory is None else str(whole_above(memory[1] * LIMIT_TIMES)),
         ),
-        lower=AdvisedAmounts(),
-        upper=AdvisedAmounts(),
+        lower=RecommendedAmounts(),
+        upper=RecommendedAmounts(),
         confidence=Confidence(),
     )
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from nemutator_controller.sizing.buckets import Numbers
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Confidence
+from nemutator_controller.sizing.documents import Advice, Confidence, RecommendedAmounts
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.ports import PodKeys
 from nemutator_controller.sizing.sources.recorded_steps import PodContainer, RecordedSteps
@@ -85,11 +85,13 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
     uses = {resource: matrices.use(key, resource) for resource in _RESOURCES}
     cpu, memory = (_next(uses[resource], name, resource) for resource in _RESOURCES)
     state, reason = _told(name, uses["cpu"], has_any=cpu is not None or memory is not None)
-    requests = AdvisedAmounts(
+    requests = RecommendedAmounts(
         cpu=None if cpu is None else f"{whole_above(cpu * 1_000)}m",
         memory=None if memory is None else str(whole_above(memory)),
     )
-    limits = AdvisedAmounts(memory=requests.memory if name.startswith(("krr", "seed")) else None)
+    limits = RecommendedAmounts(
+        memory=requests.memory if name.startswith(("krr", "seed")) else None
+    )
     return msgspec.structs.replace(
         advice,
         strategy=name,
@@ -97,8 +99,8 @@ def _by(advice: Advice, matrices: PodMatrices, name: str) -> Advice:
         reason=reason,
         requests=requests,
         limits=limits,
-        lower=AdvisedAmounts(),
-        upper=AdvisedAmounts(),
+        lower=RecommendedAmounts(),
+        upper=RecommendedAmounts(),
         confidence=Confidence(),
     )
 

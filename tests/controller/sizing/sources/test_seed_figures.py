@@ -2,7 +2,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Use
+from nemutator_controller.sizing.documents import Advice, RecommendedAmounts, Use
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
 from nemutator_controller.sizing.sources.recorded_steps import PodContainer
 from nemutator_controller.sizing.sources.seed_figures import SeedFigures, by_seed
@@ -39,9 +39,9 @@ def row(owner: str) -> Advice:
         span_s=1.0,
         last_at=1.0,
         use=Use(cpu_p50=0, cpu_p95=0, memory_p95=0, memory_max=0),
-        requests_now=AdvisedAmounts(cpu="2"),
-        requests=AdvisedAmounts(cpu="1", memory="1"),
-        limits=AdvisedAmounts(),
+        requests_now=RecommendedAmounts(cpu="2"),
+        requests=RecommendedAmounts(cpu="1", memory="1"),
+        limits=RecommendedAmounts(),
     )
 
 
@@ -53,11 +53,11 @@ def test_the_busiest_pod_decides_and_both_sides_are_said() -> None:
     }
     memory = {pods[0]: SeedFigures(largest=300e6, total=200e8, points=100)}
     cart, other = by_seed([row("cart"), row("other")], cores, memory, NamedOwners())
-    assert cart.requests == AdvisedAmounts(cpu="880m", memory="220000000")
-    assert cart.limits == AdvisedAmounts(cpu="2660m", memory="399000000")
+    assert cart.requests == RecommendedAmounts(cpu="880m", memory="220000000")
+    assert cart.limits == RecommendedAmounts(cpu="2660m", memory="399000000")
     assert (cart.strategy, cart.state, cart.requests_now) == (
         "seed",
         "firm",
-        AdvisedAmounts(cpu="2"),
+        RecommendedAmounts(cpu="2"),
     )
-    assert (other.state, other.requests) == ("not_yet", AdvisedAmounts())
+    assert (other.state, other.requests) == ("not_yet", RecommendedAmounts())

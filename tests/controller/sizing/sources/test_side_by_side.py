@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from nemutator_controller.sizing.documents import Advice, AdvisedAmounts, Use
+from nemutator_controller.sizing.documents import Advice, RecommendedAmounts, Use
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources import side_by_side
 from nemutator_controller.sizing.sources.recorded_steps import PodContainer, RecordedSteps
@@ -24,8 +24,8 @@ def advice() -> Advice:
     return Advice(
         namespace="shop", owner_kind="Deployment", owner="web", container="app",
         strategy="nemutator", state="firm", reason="x", points=9, span_s=1.0, last_at=1.0,
-        use=Use(cpu_p50=0, cpu_p95=0, memory_p95=0, memory_max=0), requests_now=AdvisedAmounts(),
-        requests=AdvisedAmounts(cpu="1m"), limits=AdvisedAmounts(),
+        use=Use(cpu_p50=0, cpu_p95=0, memory_p95=0, memory_max=0), requests_now=RecommendedAmounts(),
+        requests=RecommendedAmounts(cpu="1m"), limits=RecommendedAmounts(),
     )  # fmt: skip
 
 
@@ -54,15 +54,15 @@ def matrices(pods: int = 1) -> PodMatrices:
 def test_each_strategy_says_what_it_would_request_next(name: str, cpu: str, memory: str) -> None:
     (found,) = by_strategy([advice()], matrices(pods=2), name)
     assert (found.strategy, found.state) == (name, "firm")
-    assert found.requests == AdvisedAmounts(cpu=cpu, memory=memory)
-    assert found.limits == AdvisedAmounts(memory=memory)
+    assert found.requests == RecommendedAmounts(cpu=cpu, memory=memory)
+    assert found.limits == RecommendedAmounts(memory=memory)
 
 
 def test_what_is_right_for_hours_is_shown_and_in_no_manifest() -> None:
     (found,) = by_strategy([advice()], matrices(), "nemutator-hourly")
     assert found.requests.cpu is not None
     assert 190 <= int(found.requests.cpu.removesuffix("m")) <= 240
-    assert (found.state, found.limits) == ("provisional", AdvisedAmounts())
+    assert (found.state, found.limits) == ("provisional", RecommendedAmounts())
     assert found.reason.startswith("CPU of the coming hours, to be changed in place; with less")
 
 
@@ -79,12 +79,12 @@ def test_vpa_limits_nothing() -> None:
     (found,) = by_strategy([advice()], matrices(), "vpa")
     assert found.requests.cpu is not None
     assert 230 < int(found.requests.cpu.removesuffix("m")) < 260
-    assert found.limits == AdvisedAmounts()
+    assert found.limits == RecommendedAmounts()
 
 
 def test_with_too_little_data_there_is_a_reason() -> None:
     (found,) = by_strategy([advice()], PodMatrices(0.0, 300, COUNT), "krr")
-    assert (found.state, found.requests) == ("not_yet", AdvisedAmounts())
+    assert (found.state, found.requests) == ("not_yet", RecommendedAmounts())
     assert "krr says nothing" in found.reason
 
 
