@@ -35,9 +35,11 @@ def main(argv: Sequence[str]) -> int:
             code=ExitCode.USAGE,
         )
     for one in found:
-        sys.stdout.write("---\n" + rendered(one.policy, Output.YAML))
+        if not one.fault:
+            sys.stdout.write("---\n" + rendered(one.policy, Output.YAML))
     for one in found:
-        for difference in one.differences:
+        faults = [f"left out, as no SizingPolicy can say it: {one.fault}"] if one.fault else []
+        for difference in faults or one.differences:
             sys.stderr.write(f"nemutator: {visible(f'{one.name}: {difference}', limit=300)}\n")
     return ExitCode.OK
 

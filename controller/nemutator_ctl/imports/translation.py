@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nemutator_common import names
+from nemutator_controller.policies.model import PolicyError
+from nemutator_controller.updating.model import sizing_of
 
 VPA = "VerticalPodAutoscaler"
 GROUP = "autoscaling.k8s.io/"
@@ -33,6 +35,8 @@ class Imported:
     """Of the autoscaler, with its namespace."""
     policy: Json
     differences: Sequence[str]
+    fault: str = ""
+    """Why the policy is none that a server would take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,18 @@ def _imported(autoscaler: Json) -> Imported:
             "spec": policy,
         },
         differences,
+        _fault(name, policy),
     )
+
+
+def _fault(name: str, policy: Json) -> str:
+    if not name:
+        return "it has no name"
+    try:
+        sizing_of(name, policy)
+    except PolicyError as error:
+        return str(error)
+    return ""
 
 
 def _differences(spec: Json, update: Json) -> Iterator[str]:

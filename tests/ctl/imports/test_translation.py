@@ -117,6 +117,15 @@ def test_lists_are_read_whole_and_other_objects_left_aside() -> None:
     ]
 
 
+def test_what_no_server_would_take_is_called_a_fault() -> None:
+    bounds = {"containerName": "*", "maxAllowed": {"cpu": "abc"}}
+    [odd] = imported([vpa(resourcePolicy={"containerPolicies": [bounds]})])
+    assert "abc" in odd.fault
+    [nameless] = imported([{**vpa(), "metadata": {"namespace": "shop"}}])
+    assert nameless.fault == "it has no name"
+    assert one().fault == ""
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=6),
     lambda each: (
