@@ -70,6 +70,11 @@ class AuditWatch:
             file.close()
             self._file = None
 
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
     def _take(self, line: bytes) -> None:
         self.leaks += any(word in line for word in self.words)
         if b'"verb":"create"' not in line or b'"resource":"pods"' not in line:

@@ -105,6 +105,7 @@ class _Soaking:
         self._everything_is_explained()
         self._nothing_has_leaked()
         self._try("the end of the applications", lambda: end_of(soak))
+        self.audit.close()
         if self.audit.leaks:
             self.complaints.append(f"a secret stands in {self.audit.leaks} lines of the audit log")
         memory = [
