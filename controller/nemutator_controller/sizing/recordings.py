@@ -66,7 +66,7 @@ def recorded(
 ) -> Recording:
     """The same of *points*; what is left out of them is counted in *dropped*, too."""
     rows: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    largest = CPU.largest if resource == "cpu" else MEMORY.largest
+    largest = largest_of(resource)
     for number, point in enumerate(points):
         if number >= MOST_POINTS:
             raise UnreadableRecordingError(f"there are more than {MOST_POINTS} points")
@@ -97,6 +97,11 @@ def recorded(
         matrix = [_in_steps(pods[pod], int(first), steps, step_s, resource) for pod in sorted(pods)]
         uses.append(RecordedUse(name, step_s, np.stack(matrix)))
     return Recording(tuple(uses), dropped)
+
+
+def largest_of(resource: Resource) -> float:
+    """More of it, at one moment and in one container, is an error of whoever measured."""
+    return CPU.largest if resource == "cpu" else MEMORY.largest
 
 
 def _in_steps(

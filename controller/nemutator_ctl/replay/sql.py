@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nemutator_controller.sizing.recordings import (
+    ABSURD,
     COLUMNS,
     LONGEST_FIELD,
     NEGATIVE,
@@ -18,6 +19,7 @@ from nemutator_controller.sizing.recordings import (
     RecordedPoint,
     Recording,
     UnreadableRecordingError,
+    largest_of,
     recorded,
 )
 from nemutator_controller.sizing.strategies.known import Resource
@@ -89,18 +91,20 @@ class _Use:
 
     def dropped(self) -> dict[str, int]:
         found = self.connection.execute(
-            f"SELECT count(*) FILTER (NOT ({_KNOWN})), count(*) FILTER ({_KNOWN} AND value < 0)"
+            f"SELECT count(*) FILTER (NOT ({_KNOWN})), count(*) FILTER ({_KNOWN} AND value < 0),"
+            f" count(*) FILTER ({_KNOWN} AND value > {largest_of(self.resource)})"
             f" FROM ({self.table})",
             [self.files],
         ).fetchone()
-        counts = zip((UNREADABLE, NEGATIVE), found or (0, 0), strict=True)
+        counts = zip((UNREADABLE, NEGATIVE, ABSURD), found or (0, 0, 0), strict=True)
         return {reason: number for reason, number in counts if number}
 
     def points(self, step_s: int) -> Iterator[RecordedPoint]:
         together = "avg" if self.resource == "cpu" else "max"
         found = self.connection.execute(
             f"SELECT name, pod, floor(moment / {step_s:d}) * {step_s:d} AS step, {together}(value)"
-            f" FROM ({self.table}) WHERE {_KNOWN} AND value >= 0 GROUP BY ALL ORDER BY name, pod, step",
+            f" FROM ({self.table}) WHERE {_KNOWN} AND value BETWEEN 0 AND {largest_of(self.resource)}"
+            " GROUP BY ALL ORDER BY name, pod, step",
             [self.files],
         )
         while rows := found.fetchmany(AT_ONCE):
