@@ -80,11 +80,14 @@ async def test_what_restarts_in_a_pod_meanwhile_is_in_its_profile(
     await asyncio.to_thread(until_used, first, 0.5)
     os.kill(first, signal.SIGTERM)
 
-    def again() -> set[int]:
-        return node.pids_of(uid, "a") - {first}
+    def runs_again() -> bool:
+        # By what kubelet says: while a container starts, what makes it is in its control group, too.
+        state = "{.status.containerStatuses[0].restartCount} {.status.containerStatuses[0].started}"
+        asked = ("get", "pod", "ends", f"--namespace={namespace}", "-o", f"jsonpath={state}")
+        return cluster.kubectl(*asked) == "1 true"
 
-    await asyncio.to_thread(until, again, "the container has restarted", within_s=PATIENCE_S)
-    (second,) = again()
+    await asyncio.to_thread(until, runs_again, "the container has restarted", within_s=PATIENCE_S)
+    (second,) = node.pids_of(uid, "a")
     await asyncio.to_thread(until_used, second, 0.5)
     seen = {one.task[0] for one in await sampling.drain()}
     samples = await sampling.stop()
