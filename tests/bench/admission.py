@@ -33,7 +33,7 @@ from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.policies.snapshot import snapshot_of
 
 from tests.bench import first_light_reviews as reviews
-from tests.bench import vpa_peer
+from tests.bench import vpa_peer, vpa_programs
 from tests.bench.api_server_asking import ASKED_ABOUT, LIVE, waits_for_admission
 from tests.bench.first_light import built
 from tests.bench.first_light_admission import NEXT, RATE, SOON_S, UNLIKE, VARIED, admission
@@ -68,7 +68,7 @@ def bench() -> Result:
         "api_server_waits": waits,
     }
     twin = "labels: Go net/http + encoding/json, one core, with a record in a file"
-    theirs = f"VPA's admission controller {vpa_peer.VERSION}, without a record"
+    theirs = f"VPA's admission controller {vpa_programs.VERSION}, without a record"
     ratios = {
         twin: _in_theirs(process["labels"], peer),
         theirs: _in_theirs(process[vpa_peer.CASE], vpa) if vpa else {},
@@ -215,7 +215,7 @@ def _aims(measured: Figures, twin: Figures, vpa: Figures, not_built: str) -> Ite
     rate = "our_rate_in_its"
     yield aim("answers/s in those of a Go twin at the same edits", twin[rate], ">=", 1.0)
     yield aim(
-        f"answers/s in those of VPA's admission controller {vpa_peer.VERSION} at the same edits",
+        f"answers/s in those of VPA's admission controller {vpa_programs.VERSION} at the same edits",
         vpa.get(rate), ">=", 4.0, reason=not_built,
     )  # fmt: skip
 

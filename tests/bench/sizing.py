@@ -1,17 +1,20 @@
 """Sizing of 100 000 containers, beside the Vertical Pod Autoscaler's own code on the same samples.
 
 `make bench NAME=sizing`. In a process of its own, in CPU time: one tick of samples, all advice, the checkpoint as it is written and
-read, and the memory that all of it takes. The peer, in seconds of the wall clock, is `tests/bench/vpa_go/targets`: VPA's histograms, peaks and
+read, and the memory that all of it takes. One peer, in seconds of the wall clock, is `tests/bench/vpa_go/targets`: VPA's histograms, peaks and
 estimators without its client of Kubernetes, fed with the same samples; what it recommends must be what our `vpa`
-strategy recommends, amount for amount.
+strategy recommends, amount for amount. The other peer is VPA's whole recommender as a process, with a history from a
+Prometheus, a sample from a metrics server, and a VerticalPodAutoscaler, a Deployment and a pod for each container: all three
+servers are stand-ins that answer with nothing but that. What it writes must be the same amounts, too.
 """
 
+import asyncio
 import hashlib
 import json
-import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -22,11 +25,14 @@ from nemutator_controller.sizing.documents import advice_list
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import pack, unpack
 from nemutator_controller.sizing.samples import UsageSamples
-from nemutator_controller.sizing.strategies.vpa_recommender import VpaContainer, VpaSample
+from nemutator_controller.sizing.strategies.vpa_recommender import Side, VpaContainer, VpaSample
 from nemutator_controller.sizing.usages import Usages
 
+from tests.bench import vpa_recommender as whole
 from tests.bench.frame import Result, aim
-from tests.bench.vpa_peer import VERSION
+from tests.bench.vpa_api import NOTHING_ELSE, SmallApi, kubeconfig
+from tests.bench.vpa_programs import VERSION, built
+from tests.testbed.running.waiting import until
 
 CONTAINERS = 100_000
 TICKS = 10
@@ -34,7 +40,11 @@ NOW = 1_700_000_000.0
 STEP_S = 60.0
 COMPARED = 2_000
 """Containers whose amounts are compared; each has as many samples as there are ticks, and kills now and then."""
+IN_PROCESS, NAMESPACES = 5_000, 50
+"""Containers of the whole recommender, which compares each VerticalPodAutoscaler with each container."""
+IN_PROCESS_S = 1_200
 SEED = 17
+SIDES: tuple[Side, ...] = ("target", "lower", "upper")
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -47,13 +57,15 @@ def bench() -> Result:
     peer = _built()
     vpa = _peer(peer, _lines(CONTAINERS, TICKS))[-1]
     different = _differences(peer)
+    process, written_otherwise = asyncio.run(_process())
     return Result(
         measured={**ours, "containers": CONTAINERS, "amounts_compared": 6 * COMPARED},
-        peers={f"VPA {VERSION}, its own code": vpa},
+        peers={f"VPA {VERSION}, its own code": vpa, f"VPA {VERSION}, its recommender": process},
         aims=(
             aim("all advice, s of CPU", ours["advice_cpu_s"], "<=", 1.0),
             aim("memory, MiB", ours["rss_mib"], "<=", 300),
-            aim("amounts that differ from VPA's", float(different), "<=", 0),
+            aim("amounts that differ from VPA's code", float(different), "<=", 0),
+            aim("amounts that differ from its recommender's", float(written_otherwise), "<=", 0),
         ),
     )
 
@@ -61,16 +73,7 @@ def bench() -> Result:
 def _built() -> Path:
     source = Path(__file__).parent / "vpa_go" / "targets" / "main.go"
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
-    target = REPOSITORY / ".build" / f"vpa-targets-{VERSION}-{digest}"
-    if not target.exists():
-        own = REPOSITORY / ".build/go/go/bin/go"
-        go = next((path for path in (Path("/usr/local/go/bin/go"), own) if path.exists()), "go")
-        subprocess.run(
-            [go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o", target, "./targets"],
-            cwd=source.parents[1], check=True, timeout=1_800,
-            env={**os.environ, "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local"},
-        )  # fmt: skip
-    return target
+    return built("./targets", f"vpa-targets-{VERSION}-{digest}")
 
 
 def _peer(program: Path, lines: list[str]) -> list[dict[str, Any]]:
@@ -79,6 +82,87 @@ def _peer(program: Path, lines: list[str]) -> list[dict[str, Any]]:
         timeout=1_800,
     )  # fmt: skip
     return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+async def _process() -> tuple[dict[str, Any], int]:
+    """What VPA's recommender took for all, and how many amounts are not ours."""
+    fed = _fed()
+    objects = {
+        **NOTHING_ELSE,
+        "verticalpodautoscalers": (
+            "autoscaling.k8s.io/v1",
+            "VerticalPodAutoscaler",
+            [_numbered(whole.autoscaler(one)) for one in fed],
+        ),
+        "verticalpodautoscalercheckpoints": (
+            "autoscaling.k8s.io/v1", "VerticalPodAutoscalerCheckpoint", [],
+        ),
+        "deployments": ("apps/v1", "Deployment", [_numbered(whole.workload(one)) for one in fed]),
+        "pods": (
+            "v1",
+            "Pod",
+            [{**_numbered(whole.pod(one)), "status": {"phase": "Running"}} for one in fed],
+        ),
+        "events": ("v1", "Event", []),
+    }  # fmt: skip
+    api, sources = SmallApi(objects), whole.VpaSources(fed)
+    with tempfile.TemporaryDirectory(prefix="vpa-") as text:
+        folder = Path(text)
+        async with api.serving(*sources.routes()) as port:
+            url = f"http://127.0.0.1:{port}"
+            (folder / "kubeconfig").write_text(json.dumps(kubeconfig(url)))
+            began = time.monotonic()
+            with whole.recommending(
+                folder, kubeconfig=folder / "kubeconfig", sources=url, interval_s=1
+            ) as recommender:
+                await asyncio.to_thread(
+                    until, recommender.has_made(1), "it has recommended", within_s=IN_PROCESS_S
+                )
+                figures = {
+                    "containers": len(fed),
+                    "samples": sum(len(one.samples) for one in fed),
+                    "wall_s": round(time.monotonic() - began, 1),
+                    "cpu_s": round(recommender.process.cpu_s(), 1),
+                    "rss_mib": recommender.process.rss_anon_mib(),
+                    "steps_s": recommender.steps_s(),
+                }
+    different = 0
+    for one in fed:
+        ours = VpaContainer()
+        ours.take(one.samples)
+        theirs = whole.amounts(api.statuses[one.name])
+        for side in SIDES:
+            found, wanted = ours.recommend(side), theirs[side]
+            different += (found.cpu_millis != wanted.cpu_millis) + (
+                found.memory_bytes != wanted.memory_bytes
+            )
+    return figures, different
+
+
+def _fed() -> list[whole.Fed]:
+    """Containers of a week, by the hour, by the minute, or just begun; the last sample is the metrics server's."""
+    made, now = random.Random(SEED), int(time.time())
+    found = []
+    for number in range(IN_PROCESS):
+        step, count = made.choice(((3_600, 180), (3_600, 40), (60, 100), (60, 2), (7_200, 0)))
+        cores, used = 10 ** made.uniform(-3, 1), 10 ** made.uniform(6, 10.5)
+        history = [
+            VpaSample(
+                float(now - 120 - step * ago),
+                cores * made.lognormvariate(0, 0.7),
+                used * made.lognormvariate(0, 0.3),
+            )
+            for ago in reversed(range(count))
+        ]
+        live = whole.live_sample(now - 60, made.randrange(10_000), made.randrange(1 << 34))
+        found.append(whole.Fed(f"c{number}", f"team-{number % NAMESPACES}", history, live))
+    return found
+
+
+def _numbered(manifest: dict[str, Any]) -> dict[str, Any]:
+    """As the API server would have made it."""
+    named = manifest["metadata"]
+    return {**manifest, "metadata": {**named, "uid": named["name"], "resourceVersion": "1"}}
 
 
 def _differences(program: Path) -> int:
@@ -102,7 +186,7 @@ def _differences(program: Path) -> int:
     for said in _peer(program, lines)[:-1]:
         ours = VpaContainer()
         ours.take(samples[said["container"]])
-        for side in ("target", "lower", "upper"):
+        for side in SIDES:
             found, wanted = ours.recommend(side), said[side]
             different += (found.cpu_millis != wanted["cpu"]) + (
                 found.memory_bytes != wanted["memory"]

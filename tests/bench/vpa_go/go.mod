@@ -2,7 +2,10 @@ module vpa
 
 go 1.26.0
 
-tool k8s.io/autoscaler/vertical-pod-autoscaler/pkg/admission-controller
+tool (
+	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/admission-controller
+	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender
+)
 
 require k8s.io/autoscaler/vertical-pod-autoscaler v1.8.1
 
@@ -65,6 +68,7 @@ require (
 	k8s.io/component-base v0.37.1 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260821135717-be32def86098 // indirect
+	k8s.io/metrics v0.37.1 // indirect
 	k8s.io/utils v0.0.0-20260707023825-cf1189d6abe3 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect

@@ -155,9 +155,15 @@ class VpaContainer:
             memory = amount(one.memory_bytes)
             self._take_memory(one.at, memory)
             if one.is_killed:
-                had = max(memory, self._peak)
-                needed = max(amount(had + KILL_BYTES), scaled(had, KILL_RATIO))
-                self._take_memory(one.at, needed, is_kill=True)
+                self.kill(one.at, memory)
+
+    def kill(self, at: float, requested_bytes: int) -> None:
+        """It was killed for memory, of which it requested so much."""
+        if at < self._memory_at - DAY_S:
+            return
+        had = max(requested_bytes, self._peak)
+        needed = max(amount(had + KILL_BYTES), scaled(had, KILL_RATIO))
+        self._take_memory(at, needed, is_kill=True)
 
     def recommend(self, side: Side = "target", *, containers: int = 1) -> VpaAmounts:
         """*containers*: of the pod, which share its least amounts."""

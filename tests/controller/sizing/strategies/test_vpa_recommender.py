@@ -42,6 +42,15 @@ def test_a_kill_says_a_fifth_and_a_hundred_mebibytes_more() -> None:
     assert taken(large).recommend().memory_bytes >= 1.2e9 * 1.15
 
 
+def test_a_kill_counts_by_what_was_requested_and_not_when_it_is_a_day_old() -> None:
+    at = 10 * 86_400.0
+    killed, late = taken([[at, 0.1, 1e9, 0]]), taken([[at, 0.1, 1e9, 0]])
+    killed.kill(at, 2_000_000_000)
+    assert killed.recommend().memory_bytes >= 2.4e9 * 1.15
+    late.kill(at - 86_401, 2_000_000_000)
+    assert late.recommend() == taken([[at, 0.1, 1e9, 0]]).recommend()
+
+
 def test_samples_that_come_twice_or_late_count_once() -> None:
     once = [[100.0, 1.0, 1e9, 0], [160.0, 1.0, 1e9, 0]]
     again = [*once, [160.0, 9.0, 1e9, 0], [50.0, 9.0, 9e9, 0]]
