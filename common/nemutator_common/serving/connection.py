@@ -51,6 +51,7 @@ class Connection(web.RequestHandler):
         "_error_details",
         "_fd",
         "_gone",
+        "_has_part",
         "_limits",
         "_lost",
         "_parsing",
@@ -100,7 +101,8 @@ class Connection(web.RequestHandler):
         """The user whose share of the connections this one belongs to."""
         self._error_details = error_details
         self._plain = plain
-        """None from the first bytes on that were no plain request: the parser may hold a part of one."""
+        self._has_part = False
+        """Whether the parser may hold a part of a request: then what comes next is not the beginning of one."""
         self._post: ArrivingPost | None = None
         self._whole = False
         """Whether the bytes at hand are a post, and all of it."""
@@ -154,6 +156,7 @@ class Connection(web.RequestHandler):
             self._state.ended(self._loop.time(), keep=keep)
             # The parser may hold a part of another request, unless it cannot have been given one.
             if self._body_bytes is not None and self._state.has_had_just(self._body_bytes):
+                self._has_part = False
                 self._rest_at = self._loop.time() + self._limits.rest_s
         if self._lost:
             self._gone(self)
@@ -201,7 +204,7 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         # aiohttp's parser goes on with what it has when it is given nothing.
-        if data and self._plain is not None:
+        if data and self._plain is not None and not self._has_part:
             if self._plain.post_handler is not None:
                 data = self._posted(data, self._plain)
             if not data or self._answered(data, self._plain):
@@ -233,7 +236,7 @@ class Connection(web.RequestHandler):
         request = parse_plain(data) if len(data) <= self._limits.head_bytes else None
         if request is None:
             # A post that the parser has seen as a whole is nothing that it could hold a part of.
-            self._plain = plain if self._whole else None
+            self._has_part = not self._whole
             return False
         if not self._is_free() or not plain.answer(
             request, self.accepted_peer, self.peer, self._send
@@ -399,7 +402,7 @@ class Connection(web.RequestHandler):
         self._timer = None
         if self._post is not None and self._loop.time() >= self._state.due:
             # Its sender is slow, and hears so from the pipeline, which waits for a while itself.
-            arriving, self._post, self._plain = self._post, None, None
+            arriving, self._post, self._has_part = self._post, None, True
             self._state.expects(self._loop.time())
             self._take(arriving.received)
             return

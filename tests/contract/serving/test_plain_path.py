@@ -65,10 +65,32 @@ async def test_what_follows_a_part_of_a_request_is_a_part_of_it() -> None:
             assert listener.answered_plainly == 0
             writer.write(b"x" * 45)
             assert (await one_answer(reader))[1] == b"POST " + b"x" * 45
-            # Nor is it known where the next one begins.
+        assert listener.answered_plainly == 0
+
+
+CHUNKED = b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "plainly_then"),
+    [
+        (PARSED, 1),
+        (b"POST /echo HTTP/1.1\r\nHost: x\r\nX: y\r\nContent-Length: 1\r\n\r\nx", 1),
+        (CHUNKED, 0),
+    ],
+    ids=["no body", "a length", "chunks"],
+)
+async def test_the_parser_is_left_where_it_surely_holds_no_part_of_a_request(
+    data: bytes, plainly_then: int
+) -> None:
+    """Else one request of another form would slow down all the others on its connection."""
+    async with listening(Listener()) as listener:
+        reader, writer = await listener.call(data)
+        async with closing(writer):
+            assert (await one_answer(reader))[0] == 200
             writer.write(GET)
             assert (await one_answer(reader))[1] == b"GET "
-        assert listener.answered_plainly == 0
+        assert listener.answered_plainly == plainly_then * Listener.answers_plainly
 
 
 async def test_requests_that_come_together_are_answered_in_their_order() -> None:
