@@ -19,9 +19,12 @@ class MemorySeasonDays:
         self.days: dict[tuple[Scope, float, int], SavedDay] = {}
         self.is_away = False
 
-    async def load(self, *, day_s: float) -> Sequence[SavedDay]:
+    async def load(self, *, day_s: float, since: int | None = None) -> Sequence[SavedDay]:
+        if self.is_away:
+            raise StoreUnavailableError("full")
+        found = [one for (_, length, _), one in self.days.items() if length == day_s]
         return sorted(
-            (one for (_, length, _), one in self.days.items() if length == day_s),
+            (one for one in found if since is None or one.day >= since),
             key=lambda one: one.day,
         )
 

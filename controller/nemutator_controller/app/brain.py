@@ -125,7 +125,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             usages,
             pace,
             [learner, *seasons.consumers],
-            watchers=[current, neighbours],
+            watchers=[current, neighbours, *seasons.watchers],
             beside=[history],
             flows=flows,
         ),

@@ -49,7 +49,6 @@ RECENT_SLOTS = 3
 
 ALONE = "there is no cluster: nothing could take the place of pods that keep room free"
 OFF = "no room is kept free: brain.buffer_pods is 0"
-SHARED = "brains that share a PostgreSQL find no seasons, which buffers follow"
 
 
 def buffers_part(context: BrainContext, seasons: BrainSeasons) -> Part:
@@ -59,8 +58,6 @@ def buffers_part(context: BrainContext, seasons: BrainSeasons) -> Part:
         return Part(routes=BuffersApi(None, ALONE, remedy, process, status=404).routes())
     if not settings.buffer_pods:
         return _refusing(context, OFF, "set it to as many as there may be (docs/buffers.md)")
-    if context.shared:
-        return _refusing(context, SHARED, "see docs/seasons.md, Limits")
     keeping = BufferKeeping(
         SeasonWishes(seasons),
         ClusterBuffer(cluster, settings.namespace),

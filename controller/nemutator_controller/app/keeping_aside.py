@@ -25,7 +25,7 @@ def aside_keeping(
 ) -> AsideKeeping | None:
     """None: there is nothing to evict, or no season to say so."""
     cluster = context.cluster
-    if cluster is None or queue is None or context.shared:
+    if cluster is None or queue is None:
         return None
     return AsideKeeping(
         AsideBySeason(seasons),

@@ -120,8 +120,6 @@ def _placement_wishes(snapshot: KeptNodesSnapshot) -> RefreshedWishes:
 
 def _is_open(seasons: BrainSeasons) -> Callable[[], bool | None]:
     def is_open() -> bool | None:
-        if seasons.context.shared:
-            return False
         return bool(seasons.behaviour().opens_reserve) if seasons.switching.is_settled else None
 
     return is_open

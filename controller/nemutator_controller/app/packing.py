@@ -88,12 +88,10 @@ class SeasonThatPacks:
     seasons: BrainSeasons
 
     def packs_by(self) -> str | None:
-        if self.seasons.context.shared:
-            return ""
         return self.seasons.behaviour().packs_by if self.seasons.switching.is_settled else None
 
     def ceiling(self) -> OversellCeiling:
-        if self.seasons.context.shared or (said := self.seasons.behaviour().oversell) is None:
+        if (said := self.seasons.behaviour().oversell) is None:
             return NO_CEILING
         return OversellCeiling(cpu=_part(said.cpu_percent), memory=_part(said.memory_percent))
 

@@ -1,6 +1,6 @@
 """What seasons ask of the cluster or of the data directory, and what they give to other features."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -229,6 +229,7 @@ class ObjectsAndSwitches:
 
     objects: Objects
     switching: SeasonSwitching
+    leads: Callable[[], bool]
 
     @property
     def running(self) -> bool:
@@ -266,6 +267,9 @@ class ObjectsAndSwitches:
         subject = live.subject
         if subject.kind not in SWITCHED:
             return await self.objects.write(live, edits, resize=resize)
+        if not self.leads():
+            # Whoever switches goes by what it knows itself.
+            raise UnreachableError("this brain does not lead, and another one switches by seasons")
         now = await self.get(subject)
         if now is None or now.version != live.version:
             raise ChangedError("its season has switched it meanwhile")

@@ -6,9 +6,11 @@ import uuid
 import zoneinfo
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.following import BrainJournal
+from nemutator_controller.app.leadership import resumed
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.season_adapters import (
     ClusterSeasoned,
@@ -54,6 +56,11 @@ class BrainSeasons:
     def consumers(self) -> list[UsageConsumer]:
         return [] if self.context.shared else [self.learner]
 
+    @property
+    def watchers(self) -> list[UsageConsumer]:
+        """Each of several brains sees the points of all nodes, so that any may go on where the one that leads ends."""
+        return [self.learner] if self.context.shared and are_found(self.context) else []
+
     def in_season(self, kind: PolicyKind) -> Callable[[], frozenset[str]]:
         return lambda: self.switching.in_force(kind)
 
@@ -75,7 +82,14 @@ class BrainSeasons:
 
     def beside(self, objects: Objects) -> Objects:
         """*objects*, and switches, which are taken back like changes of them."""
-        return ObjectsAndSwitches(objects, self.switching)
+        cluster = self.context.cluster
+        leads = (lambda: True) if cluster is None else cluster.leadership.now
+        return ObjectsAndSwitches(objects, self.switching, leads)
+
+
+def are_found(context: BrainContext) -> bool:
+    """Off clusters nobody leads, and each of several brains has policies of its own."""
+    return context.cluster is not None or not context.shared
 
 
 def brain_seasons(context: BrainContext) -> BrainSeasons:
@@ -84,8 +98,8 @@ def brain_seasons(context: BrainContext) -> BrainSeasons:
     # UTC needs no tzdata, which an image may be without.
     zone = datetime.UTC if name == "UTC" else zoneinfo.ZoneInfo(name)
     calendar = SeasonCalendar(zone_offset(zone), settings.season_day_s)
-    # Of a brain that shares its database nothing is kept here.
-    book = DayBook(calendar, 1 if context.shared else settings.season_workloads)
+    most = settings.season_workloads if are_found(context) else 1
+    book = DayBook(calendar, most)
     find = ScopesOfPods(cluster.watch).of if cluster else ScopesByPath().of
     learner = SeasonLearner(book, SeriesOwners(find, most_nodes=settings.most_nodes), process)
     finding = SeasonFinding(
@@ -94,7 +108,7 @@ def brain_seasons(context: BrainContext) -> BrainSeasons:
         process,
         in_thread=asyncio.to_thread,
         lead_s=settings.season_lead_s,
-        starts=StartTimes(most=1 if context.shared else settings.season_workloads),
+        starts=StartTimes(most=most),
     )
     policies: ClusterSeasoned | ManifestSeasoned
     if cluster:
@@ -118,7 +132,7 @@ def seasons_part(context: BrainContext, seasons: BrainSeasons, usages: Usages) -
         seasons.switching.store,
         lambda in_force: bool(behaviour_of(seasons.policies.brains, in_force).holds_resizes),
     ).routes()
-    if context.shared:
+    if not are_found(context):
         return Part(routes=NoSeasonsApi().routes(), uplink=uplink)
     finding, switching = seasons.finding, seasons.switching
 
@@ -151,15 +165,25 @@ def seasons_part(context: BrainContext, seasons: BrainSeasons, usages: Usages) -
             )
             await process.clock.sleep(2.0)
 
-    tasks = [
-        Task(TaskPhase.SAVE, "save days of seasons", finding.run_saving),
+    save, switch = finding.run_saving, switching.run
+    tasks = []
+    if context.shared and cluster:
+        leads = cluster.leadership.now
+        save = resumed(finding.fill, save, process)
+        switch = resumed(switching.restore, switch, process)
+        tasks += [
+            Task(TaskPhase.WORK, "follow days of seasons", partial(finding.run_filling, leads)),
+            Task(TaskPhase.WORK, "follow switches", partial(switching.run_following, leads)),
+        ]
+    tasks += [
+        Task(TaskPhase.SAVE, "save days of seasons", save, alone=cluster is not None),
         Task(TaskPhase.WORK, "find seasons", finding.run),
-        Task(TaskPhase.WORK, "switch seasons", switching.run, alone=cluster is not None),
+        Task(TaskPhase.WORK, "switch seasons", switch, alone=cluster is not None),
         Task(TaskPhase.WORK, "behave by season", behave),
     ]
     if starts is not None:
         tasks += [
-            Task(TaskPhase.SAVE, "save start times", starts.run_saving),
+            Task(TaskPhase.SAVE, "save start times", starts.run_saving, alone=True),
             Task(TaskPhase.WORK, "measure starts of pods", starts.run),
         ]
     if cluster:

@@ -15,7 +15,7 @@ import numpy as np
 from nemutator_controller.placement.nodes_snapshot import NodesSnapshot, Numbers, WantedPod
 from nemutator_controller.placement.scores import worst_of
 
-COUNTED = ("used_cores", "used_bytes", "worst_cores")
+COUNTED = ("used_cores", "used_bytes", "worst_cores", "pods")
 
 KEPT_S = 60.0
 """After so long a pod that no snapshot has was not bound, or is gone."""
@@ -37,7 +37,7 @@ def _nowhere(_: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Promise:
     node: str
-    amounts: tuple[float, float, float]
+    amounts: tuple[float, float, float, float]
     at: float
 
 
@@ -86,7 +86,7 @@ class Promises:
             self._unbound[uid] = None
         while len(self._made) >= MOST:
             self._take_back(next(iter(self._made)))
-        amounts = pod.cpu_cores, pod.memory_bytes, worst_of(self._of, pod)
+        amounts = pod.cpu_cores, pod.memory_bytes, worst_of(self._of, pod), 1.0
         self._made[key] = made = _Promise(node, amounts, self._of.taken_at)
         self._count(made, 1)
 

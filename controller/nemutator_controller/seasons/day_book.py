@@ -202,6 +202,19 @@ class DayBook:
             self._kept[line, one.day % DAYS] = one.use
         return left
 
+    def fill(self, saved: Iterable[SavedDay], *, now: float) -> None:
+        """Take over the slots of *saved* that are not known here, as from a brain that has heard of them. What is older than
+        those days has been saved by it."""
+        today = self.calendar.place(now).day
+        self._begin(today)
+        for one in saved:
+            line = self.line_of(one.scope, now=now)
+            fits = one.use.shape == (self.calendar.slots,) and today - DAYS < one.day <= today
+            if line is not None and fits:
+                kept = self._kept[line, one.day % DAYS]
+                kept[:] = np.where(kept == 0, one.use, kept)
+        self.changed = {one for one in self.changed if one[1] >= today - 1}
+
     def _close(self, number: int) -> ClosedSlot:
         at = number * self.calendar.slot_s
         place = self.calendar.place(at)

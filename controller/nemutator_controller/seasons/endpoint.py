@@ -105,7 +105,7 @@ class NoSeasonsApi:
     async def _refuse(self, request: web.Request) -> web.Response:
         return refusal(
             409,
-            "seasons are not found by brains that share a PostgreSQL",
+            "off clusters, brains that share a PostgreSQL find no seasons: policies are files of each",
             "they are where the brain keeps its SQLite file (docs/seasons.md, Limits)",
         )
 

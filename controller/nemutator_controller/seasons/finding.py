@@ -96,9 +96,30 @@ class SeasonFinding:
             await self.check()
             await self.process.clock.sleep(every_s)
 
+    @property
+    def _saved_every_s(self) -> float:
+        return max(self.book.calendar.day_s / SAVED_EVERY, LEAST_SAVED_S)
+
     async def run_saving(self) -> None:
-        every_s = max(self.book.calendar.day_s / SAVED_EVERY, LEAST_SAVED_S)
-        await save_repeatedly(self.save, every_s=every_s, clock=self.process.clock)
+        clock = self.process.clock
+        await save_repeatedly(self.save, every_s=self._saved_every_s, clock=clock)
+
+    async def run_filling(self, leads: Callable[[], bool]) -> None:
+        """Where another brain saves: this one may have missed what that one has heard."""
+        while True:
+            await self.process.clock.sleep(self._saved_every_s)
+            if not leads():
+                try:
+                    await self.fill()
+                except StoreUnavailableError as failure:
+                    log.warning("season_days_not_read", {names.REASON: failure.reason})
+
+    async def fill(self) -> None:
+        """Know of yesterday and today what was saved, beside what was heard here; before this brain saves in the place of
+        another one, so that nothing of it is lost. Raises `StoreUnavailableError`."""
+        calendar, now = self.book.calendar, self.process.clock.now()
+        since = calendar.place(now).day - 1
+        self.book.fill(await self.store.load(day_s=calendar.day_s, since=since), now=now)
 
     async def save(self) -> None:
         day_s = self.book.calendar.day_s

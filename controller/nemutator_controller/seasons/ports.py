@@ -15,8 +15,8 @@ from nemutator_controller.seasons.start_times import SavedStarts
 class SavedDays(Protocol):
     """Where days survive a restart of the brain. Raises `StoreUnavailableError`."""
 
-    async def load(self, *, day_s: float) -> Sequence[SavedDay]:
-        """Those of days of that length."""
+    async def load(self, *, day_s: float, since: int | None = None) -> Sequence[SavedDay]:
+        """Those of days of that length; with *since* from that day on."""
         ...
 
     async def save(self, days: Sequence[SavedDay], *, day_s: float) -> None:

@@ -31,8 +31,8 @@ class SqlSeasonDays:
 
     database: Database
 
-    async def load(self, *, day_s: float) -> Sequence[SavedDay]:
-        return await self.database.read(partial(_load, day_s=day_s))
+    async def load(self, *, day_s: float, since: int | None = None) -> Sequence[SavedDay]:
+        return await self.database.read(partial(_load, day_s=day_s, since=since))
 
     async def save(self, days: Sequence[SavedDay], *, day_s: float) -> None:
         for begin in range(0, len(days), STEP):
@@ -72,9 +72,11 @@ class SqlSeasonSwitches:
         await self.database.write(partial(_replace, switches=tuple(switches)))
 
 
-def _load(connection: Connection, *, day_s: float) -> list[SavedDay]:
+def _load(connection: Connection, *, day_s: float, since: int | None) -> list[SavedDay]:
     columns = season_days.c
     query = select(season_days).where(columns.day_s == day_s).order_by(columns.day)
+    if since is not None:
+        query = query.where(columns.day >= since)
     return [
         SavedDay((row.namespace, row.kind, row.name), row.day, use)
         for row in connection.execute(query)

@@ -46,8 +46,29 @@ class SeasonSwitching:
     _is_read: bool = field(default=False, init=False)
 
     async def restore(self) -> None:
+        """Raises `StoreUnavailableError`."""
         self.switches = {one.key: one for one in await self.store.all()}
-        self._is_read = True
+        self._is_read, self.is_settled = True, False
+
+    async def run_following(self, leads: Callable[[], bool]) -> None:
+        """Know what another brain has switched, as long as it *leads* and this one does not."""
+        while True:
+            if not leads():
+                try:
+                    await self.follow(leads)
+                except StoreUnavailableError as failure:
+                    log.warning("season_switches_not_read", {names.REASON: failure.reason})
+            await self.process.clock.sleep(CHECK_S)
+
+    async def follow(self, leads: Callable[[], bool]) -> None:
+        """Raises `StoreUnavailableError`."""
+        # Who asks how to behave asks by these policies.
+        await self.policies.sound()
+        made = {one.key: one for one in await self.store.all()}
+        # Who leads by now knows better than what was read before.
+        if not leads() and made != self.switches:
+            self.switches = made
+            self.changed()
 
     async def run(self) -> None:
         while True:

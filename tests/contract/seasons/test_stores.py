@@ -85,3 +85,10 @@ async def test_start_times_are_replaced_by_workload_and_forgotten(stores: Stores
     assert [(one.scope, list(one.seconds)) for one in await starts.load()] == [(WEB, [2.0, 4.25])]
     await starts.save([], [])
     assert len(await starts.load()) == 1
+
+
+async def test_days_are_read_from_one_on(stores: Stores) -> None:
+    days, *_ = stores
+    await days.save([day(number, float(number)) for number in (7, 8, 9)], day_s=86_400.0)
+    found = await days.load(day_s=86_400.0, since=8)
+    assert [one.day for one in found] == [8, 9]

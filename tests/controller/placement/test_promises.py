@@ -142,3 +142,12 @@ def test_a_question_without_nodes_or_about_unknown_ones_promises_nothing() -> No
     assert promises.with_those(found).columns["used_cores"].tolist() == (
         before.columns["used_cores"].tolist()
     )
+
+
+def test_a_node_that_was_promised_is_empty_no_longer() -> None:
+    found, promises = snapshot(node("a", pods=0), node("b", pods=0)), Promises()
+    ask(promises, found, "u1")
+    assert promises.with_those(found).columns["pods"].tolist() == [1.0, 0.0]
+    # The next one has no other node opened for it.
+    small = WantedPod(workload=("shop", "Deployment", "small"), cpu_cores=0.1, memory_bytes=GIB / 8)
+    assert sent(promises, found, small) == "a"

@@ -151,3 +151,28 @@ def test_whatever_is_reported_what_is_kept_is_sound(
     for slot in kept.close(now=begin + 1_200 + LATE_S, late_s=LATE_S):
         assert not np.isinf(slot.use).any()
         assert (slot.use[~np.isnan(slot.use)] >= 0).all()
+
+
+def test_what_another_brain_has_heard_fills_what_was_not_heard_here() -> None:
+    other, late, begin = book(), book(), DAY * DAY_S
+    run(other, WEB, begin, begin + 3_600, 1.0)
+    run(late, WEB, begin + 1_800, begin + 5_400, 2.0)
+    late.fill(other.take_changed(), now=begin + 5_400)
+    use = late.today_of(late.numbers[WEB])
+    hour = int(3_600 / late.calendar.slot_s)
+
+    assert use[: hour // 2].tolist() == [1.0] * (hour // 2)
+    # What was heard here stays.
+    assert use[hour // 2 : hour + hour // 2].tolist() == [2.0] * hour
+    assert np.isnan(use[hour + hour // 2 :]).all()
+    # The next who saves has all of it.
+    saved = {one.scope: one for one in late.take_changed()}[WEB]
+    assert np.count_nonzero(saved.use) == hour + hour // 2
+
+
+def test_where_another_brain_saves_older_days_do_not_wait_to_be_saved() -> None:
+    kept, begin = book(), DAY * DAY_S
+    for number in (0, 1, 2, 3):
+        run(kept, WEB, begin + number * DAY_S, begin + number * DAY_S + 300, 1.0)
+    kept.fill([], now=begin + 3 * DAY_S + 600)
+    assert {one.day for one in kept.take_changed()} == {DAY + 2, DAY + 3}

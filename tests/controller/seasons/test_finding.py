@@ -202,3 +202,23 @@ async def test_what_cannot_be_saved_is_saved_later() -> None:
     play.store.is_away = False
     await play.finding.save()
     assert {scope for scope, _, _ in play.store.days} == {WEB, CLUSTER}
+
+
+async def test_of_two_brains_the_one_that_goes_on_has_what_the_other_has_saved() -> None:
+    one, other = Play(), Play()
+    other.store = one.store
+    other.finding.store = one.store
+    await one.use(1.0, 8)
+    await one.finding.save()
+    # It has started later, and hears what comes from then on. Of slots that are open nothing is saved.
+    await other.clock.advance(5 * other.book.calendar.slot_s)
+    await other.use(2.0, 7)
+    await other.finding.fill()
+    await other.finding.save()
+    line = other.book.numbers[WEB]
+    use = other.book.today_of(line)
+    assert np.isfinite(use[:10]).all()
+    assert use[0] == 1.0
+    assert use[9] == 2.0
+    saved = one.store.days[WEB, DAY_S, DAY]
+    assert np.count_nonzero(saved.use) == np.count_nonzero(np.isfinite(use))

@@ -133,3 +133,32 @@ async def test_a_forgotten_tombstone_lets_the_season_switch_again() -> None:
 
 async def test_what_is_not_there_cannot_be_held() -> None:
     assert not await Play().engine.hold(("SizingPolicy", "none"), in_force=True)
+
+
+async def test_who_does_not_lead_shows_what_the_leader_has_switched_and_goes_on_from_there() -> (
+    None
+):
+    play = Play()
+    follower = play.started()
+    play.seasons.seasons[CLUSTER] = "peak"
+    await play.engine.check()
+    await follower.follow(lambda: False)
+    assert follower.in_force("MutationPolicy") == {"busy"}
+
+    # The other one ends, and what it has switched is not switched again.
+    await follower.restore()
+    await follower.check()
+    assert len(play.journal.decisions) == 1
+    play.seasons.seasons[CLUSTER] = "off-peak"
+    await follower.check()
+    assert follower.in_force("MutationPolicy") == frozenset()
+    assert len(play.journal.decisions) == 2
+
+
+async def test_whoever_has_begun_to_lead_meanwhile_keeps_what_it_knows() -> None:
+    play = Play()
+    play.seasons.seasons[CLUSTER] = "peak"
+    await play.engine.check()
+    play.store.switches = []
+    await play.engine.follow(lambda: True)
+    assert play.busy
