@@ -24,8 +24,8 @@ GROWTH_OF_FEW = 1.25
 GROWTH = 2.0
 """Until many are: what became garbage among them takes no more memory then than all that is in use."""
 
-FEWEST = 5_000_000
-"""Pieces of memory. A brain with 5 000 nodes has not twice as many: to meet them is no reason to look."""
+FEWEST = 7_000_000
+"""Pieces of memory. A brain with 5 000 nodes has 8 500 000, and not twice as many as this: to meet them is no reason to look."""
 
 YOUNG = 4_000
 """New objects until they are examined. As survivors are set aside, more often costs no more in all: each object is

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import numpy as np
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.ingest.usage_points import Series
-from nemutator_controller.inventory.current_use import LastUse
+from nemutator_controller.inventory.current_use import COLUMNS, LastUse, NodeUse
 from nemutator_controller.inventory.figures import count_cluster
 from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
 from nemutator_controller.kube.node_objects import Service, WatchedNode
@@ -84,27 +85,36 @@ def counted_pod(
     )
 
 
+Used = tuple[Series, LastUse]
+
+
 def last_use(
     name: str, cpu: float | None, memory: float | None, *, container: bool = True, **more: float
-) -> LastUse:
+) -> Used:
     """What the container of the pod *name* used."""
-    known: dict[str, float | None] = dict.fromkeys(LastUse.__struct_fields__[2:])
+    known: dict[str, float | None] = dict.fromkeys(LastUse.__struct_fields__)
     known |= {"cpu_cores": cpu, "memory_bytes": memory, **more}
     container_id = f"c-{name}" if container else None
-    return LastUse(series=Series(f"/{name}", f"u-{name}", container_id, None), at=NOW, **known)
+    return Series(f"/{name}", f"u-{name}", container_id, None), LastUse(**known)
+
+
+def node_use(several: Sequence[Used]) -> NodeUse:
+    rows = [
+        [np.nan if value is None else value for value in msgspec.structs.astuple(used)]
+        for _, used in several
+    ]
+    columns = np.array(rows, dtype=np.float32).reshape(-1, len(COLUMNS)).T
+    return NodeUse([series for series, _ in several], np.full(len(several), NOW), columns)
 
 
 @dataclass
 class FixedUse:
     """A `UseNow`."""
 
-    by_node: Mapping[str, Sequence[LastUse]] = field(default_factory=dict)
+    by_node: Mapping[str, Sequence[Used]] = field(default_factory=dict)
 
-    def nodes(self) -> Sequence[str]:
-        return tuple(self.by_node)
-
-    def of(self, node: str, *, now: float) -> Sequence[LastUse]:
-        return self.by_node[node]
+    def nodes(self) -> Mapping[str, NodeUse]:
+        return {name: node_use(several) for name, several in self.by_node.items()}
 
 
 @dataclass
@@ -142,7 +152,7 @@ def keyed(*objects: Any) -> dict[str, Any]:
 def figures(
     *pods: Pod,
     objects: ObjectsSnapshot | None = None,
-    use: Mapping[str, Sequence[LastUse]] | None = None,
+    use: Mapping[str, Sequence[Used]] | None = None,
     levels: Mapping[ContainerName, UseLevels] | None = None,
 ) -> ClusterFigures:
     return count_cluster(

@@ -19,7 +19,12 @@ from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.flows import FlowEnd, NamedFlow, addresses_of, named_flows
 from nemutator_controller.inventory.kept_flows import KeptFlows
-from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
+from nemutator_controller.inventory.model import (
+    ClusterFigures,
+    ContainerName,
+    CountedPod,
+    UseLevels,
+)
 from nemutator_controller.inventory.ports import KnownLevels
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.neighbours.looking import NeighbourAssessments
@@ -225,10 +230,8 @@ def _nodes(
     for key, workload in figures.workloads.items():
         for each in workload.pods:
             node = each.pod.spec.node_name
-            used = [one.cpu_cores for one in each.use if one.cpu_cores is not None]
-            # Of whom nothing is known for long, what is used now says more than what was asked for.
-            now = sum(used) if used else each.demand.requests.cpu_millis / 1_000
-            busy[node] += worst.get(key, now)
+            known = worst.get(key)
+            busy[node] += _cores_now(each) if known is None else known
             own[node] += key[1] != ON_EACH_NODE
     return [
         NodeFacts(
@@ -247,6 +250,13 @@ def _nodes(
         )
         for node in figures.nodes.values()
     ]
+
+
+def _cores_now(counted: CountedPod) -> float:
+    """Of a pod of which nothing is known for long, what it uses now says more than what was asked for."""
+    several = counted.use.all() if counted.use is not None else ()
+    used = [one.cpu_cores for one in several if one.cpu_cores is not None]
+    return sum(used) if used else counted.demand.requests.cpu_millis / 1_000
 
 
 def _bound(figures: ClusterFigures) -> frozenset[str]:

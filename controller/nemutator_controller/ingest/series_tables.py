@@ -2,7 +2,7 @@
 
 import zlib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -45,10 +45,16 @@ class SeriesTable(Sequence[Series]):
             return [self[each] for each in range(*number.indices(self._size))]
         if not 0 <= number < self._size:
             raise IndexError(number)
-        pack = bisect_right(self._firsts, number) - 1
-        if self._open is None or self._open[0] != pack:
-            self._open = pack, _names.decode(zlib.decompress(self._packs[pack]))
-        return Series(*self._open[1][number - self._firsts[pack]])
+        pack, opened = bisect_right(self._firsts, number) - 1, self._open
+        if opened is None or opened[0] != pack:
+            opened = self._open = pack, _names.decode(zlib.decompress(self._packs[pack]))
+        return Series(*opened[1][number - self._firsts[pack]])
+
+    def __iter__(self) -> Iterator[Series]:
+        """Leaves nothing unpacked. Safe in a thread: packs are added, and never changed."""
+        for pack in self._packs:
+            for name in _names.decode(zlib.decompress(pack)):
+                yield Series(*name)
 
     def add(self, names: Sequence[SeriesName]) -> None:
         if names:

@@ -1,7 +1,8 @@
 """What was used last, of each series of each node: the newest point of each, in a few small arrays."""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -17,8 +18,6 @@ GONE_S = 300.0
 class LastUse(msgspec.Struct, frozen=True, gc=False):
     """The last point of one series; None is not known."""
 
-    series: Series
-    at: float
     cpu_cores: float | None
     memory_bytes: float | None
     throttled: float | None
@@ -31,15 +30,33 @@ class LastUse(msgspec.Struct, frozen=True, gc=False):
     disk_waiting: float | None
 
 
-COLUMNS = LastUse.__struct_fields__[2:]
+COLUMNS = LastUse.__struct_fields__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Kept:
+class NodeUse:
+    """What one node has said last. Nothing of it is changed later, so that it may be read in a thread."""
+
     series: Sequence[Series]
+    """It may have grown since: entries beyond the arrays have no point here."""
     at: npt.NDArray[np.float64]
     """By series; 0 where there was no point yet."""
     columns: npt.NDArray[np.float32]
+    """NaN is not known."""
+
+    def containers(self, *, now: float) -> Mapping[str, Mapping[str, int]]:
+        """By pod, the number of each container's series that has a point and has not ended."""
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        lasting = (self.at >= now - GONE_S).tolist()
+        for number, (lasts, one) in enumerate(zip(lasting, self.series, strict=False)):
+            # A pod's own group has the sum of its containers.
+            if lasts and one.pod_uid is not None and one.container_id is not None:
+                found[one.pod_uid][one.container_id] = number
+        return found
+
+    def last(self, number: int) -> LastUse:
+        row = self.columns[:, number].tolist()
+        return LastUse(*(None if math.isnan(value) else value for value in row))
 
 
 class CurrentUse:
@@ -47,7 +64,7 @@ class CurrentUse:
 
     def __init__(self, *, most_nodes: int) -> None:
         self._most = most_nodes
-        self._nodes: dict[str, _Kept] = {}
+        self._nodes: dict[str, NodeUse] = {}
 
     def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
         for one in reported:
@@ -73,25 +90,10 @@ class CurrentUse:
         at[fresh] = points.to_at[chosen]
         for number, name in enumerate(COLUMNS):
             columns[number, fresh] = points.column(name)[chosen]
-        self._nodes[node] = _Kept(points.series, at, columns)
+        self._nodes[node] = NodeUse(points.series, at, columns)
         if len(self._nodes) > self._most:
             del self._nodes[next(iter(self._nodes))]
 
-    def nodes(self) -> tuple[str, ...]:
-        return tuple(self._nodes)
-
-    def of(self, node: str, *, now: float) -> list[LastUse]:
-        """What *node* used last, as far as that is not long ago. Safe in a thread: arrays are replaced, not
-        written."""
-        kept = self._nodes.get(node)
-        if kept is None:
-            return []
-        which = np.flatnonzero(kept.at >= now - GONE_S)
-        moments = kept.at[which].tolist()
-        rows = kept.columns[:, which].astype(np.float64).T.tolist()
-        return [
-            LastUse(
-                kept.series[number], at, *(None if math.isnan(value) else value for value in row)
-            )
-            for number, at, row in zip(which.tolist(), moments, rows, strict=True)
-        ]
+    def nodes(self) -> Mapping[str, NodeUse]:
+        """What each has used last."""
+        return dict(self._nodes)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.inventory.amounts import NOTHING, CpuMemory, count, cpu_memory
-from nemutator_controller.inventory.current_use import LastUse
+from nemutator_controller.inventory.current_use import NodeUse
 from nemutator_controller.inventory.model import (
     ClusterFigures,
     ContainerName,
@@ -19,6 +19,7 @@ from nemutator_controller.inventory.model import (
     LevelSums,
     NamespaceFigures,
     NodeFigures,
+    PodUse,
     Tally,
     UseLevels,
     WorkloadFigures,
@@ -78,31 +79,38 @@ def count_cluster(
 
 def counted_pods(snapshot: ClusterSnapshot, use: UseNow, *, now: float) -> list[CountedPod]:
     """All pods that have not ended, each with what its node has said of it."""
-    used = {node: _used(use.of(node, now=now)) for node in use.nodes()}
-    demands, owners = PodDemands(), _Owners(snapshot)
-    nothing: Mapping[str, tuple[LastUse, ...]] = {}
+    pods = [pod for pod in snapshot.pods.objects.values() if not pod.has_ended]
+    used, demands, owners = _uses(pods, use, now=now), PodDemands(), _Owners(snapshot)
     return [
-        CountedPod(
-            pod,
-            owners.of(pod),
-            demands.of(pod),
-            # A node may speak for its own pods only.
-            used.get(pod.spec.node_name, nothing).get(pod.metadata.uid, ()),
-        )
-        for pod in snapshot.pods.objects.values()
-        if not pod.has_ended
+        CountedPod(pod, owners.of(pod), demands.of(pod), used.get(pod.metadata.uid)) for pod in pods
     ]
 
 
-def _used(several: Iterable[LastUse]) -> dict[str, tuple[LastUse, ...]]:
-    """By pod. In tuples, which the garbage collector stops to visit: all of it is paused while it looks."""
-    used: dict[str, tuple[LastUse, ...]] = {}
-    for last in several:
-        uid = last.series.pod_uid
-        # A pod's own group has the sum of its containers.
-        if uid is not None and last.series.container_id is not None:
-            used[uid] = (*used.get(uid, ()), last)
+def _uses(pods: Iterable[Pod], use: UseNow, *, now: float) -> dict[str, PodUse]:
+    """By pod. One node after another, so that the names of one only are unpacked at a time."""
+    nodes, by_node = use.nodes(), defaultdict[str, list[Pod]](list)
+    for pod in pods:
+        by_node[pod.spec.node_name].append(pod)
+    used: dict[str, PodUse] = {}
+    for name, several in by_node.items():
+        # A node may speak for its own pods only.
+        if (node := nodes.get(name)) is None:
+            continue
+        containers = node.containers(now=now)
+        for pod in several:
+            if known := containers.get(pod.metadata.uid):
+                used[pod.metadata.uid] = _use(pod, node, known)
     return used
+
+
+def _use(pod: Pod, node: NodeUse, known: Mapping[str, int]) -> PodUse:
+    status = pod.status
+    by_status = tuple(
+        # "containerd://<id>"; an agent says the id as the cgroup has it.
+        known.get(each.container_id.rpartition("/")[2])
+        for each in (*status.container_statuses, *status.init_container_statuses)
+    )
+    return PodUse(node, by_status, tuple(set(known.values()).difference(by_status)))
 
 
 class _Owners:
@@ -136,7 +144,7 @@ def tally_of(counted: CountedPod) -> Tally:
             tally.restarts += each.restart_count
             if (ended := each.last_state.terminated) is not None:
                 tally.oom_ended += ended.reason == OOM_KILLED
-    for used in counted.use:
+    for used in counted.use.all() if counted.use is not None else ():
         tally.cpu_cores = added(tally.cpu_cores, used.cpu_cores)
         if used.memory_bytes is not None:
             tally.memory_bytes = (tally.memory_bytes or 0) + int(used.memory_bytes)

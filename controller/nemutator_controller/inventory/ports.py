@@ -1,11 +1,11 @@
 """What the inventory needs from others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
-from nemutator_controller.inventory.current_use import LastUse
+from nemutator_controller.inventory.current_use import NodeUse
 from nemutator_controller.inventory.model import ContainerName, UseLevels
 
 
@@ -18,12 +18,8 @@ class WatchedInventory(Protocol):
 
 
 class UseNow(Protocol):
-    def nodes(self) -> Sequence[str]:
-        """Those that have reported what was used."""
-        ...
-
-    def of(self, node: str, *, now: float) -> Sequence[LastUse]:
-        """What was used last on *node*; it may be called in a thread."""
+    def nodes(self) -> Mapping[str, NodeUse]:
+        """What was used last, of the nodes that have said so; it may be called in a thread."""
         ...
 
 

@@ -106,12 +106,10 @@ def _namespace(name: str, workloads: Sequence[WorkloadFigures]) -> NamespaceBran
 
 def _pod(counted: CountedPod) -> PodBranch:
     pod, tally = counted.pod, tally_of(counted)
-    statuses = {
-        each.name: each
-        for each in (*pod.status.container_statuses, *pod.status.init_container_statuses)
-    }
+    statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
+    used = [None] * len(statuses) if counted.use is None else counted.use.by_statuses()
+    told = {status.name: (status, last) for status, last in zip(statuses, used, strict=True)}
     maker = pod.metadata.controller
-    used = {each.series.container_id: each for each in counted.use}
     containers = [(each, False) for each in pod.spec.containers]
     containers += [(each, True) for each in pod.spec.init_containers]
     return PodBranch(
@@ -127,7 +125,7 @@ def _pod(counted: CountedPod) -> PodBranch:
         used=Used(rounded(tally.cpu_cores), tally.memory_bytes),
         restarts=tally.restarts,
         containers=[
-            _container(each, statuses.get(each.name), used, is_init=is_init)
+            _container(each, *told.get(each.name, (None, None)), is_init=is_init)
             for each, is_init in containers
         ],
     )
@@ -136,12 +134,10 @@ def _pod(counted: CountedPod) -> PodBranch:
 def _container(
     container: Container,
     status: ContainerStatus | None,
-    used: dict[str | None, LastUse],
+    now: LastUse | None,
     *,
     is_init: bool,
 ) -> ContainerBranch:
-    # "containerd://<id>"; ours is the id as the cgroup shows it.
-    now = None if status is None else used.get(status.container_id.rpartition("/")[2])
     ended = None if status is None else status.last_state.terminated
     return ContainerBranch(
         name=container.name,

@@ -28,6 +28,18 @@ def test_what_was_packed_comes_back(packs: list[list[SeriesName]]) -> None:
         table[len(every)]
 
 
+def test_who_reads_all_names_leaves_nothing_unpacked_for_others() -> None:
+    table = SeriesTable()
+    table.add([("/a", None, None, None)])
+    table.add([("/b", None, None, None)])
+    reading = iter(table)
+    assert next(reading).path == "/a"
+    table.close()
+    table.add([("/c", None, None, None)])
+    assert [one.path for one in reading] == ["/b", "/c"]
+    assert vars(table)["_open"] is None
+
+
 def named(first: int, *paths: str, naming: int = 1) -> list[SeriesNames]:
     return [SeriesNames(naming, first, tuple((path, None, None, None) for path in paths))]
 

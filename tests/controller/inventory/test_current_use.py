@@ -19,20 +19,26 @@ def points(series: list[Series], *rows: tuple[int, float, float]) -> UsagePoints
 
 
 def cores(use: CurrentUse, now: float = NOW) -> dict[str, float | None]:
-    return {each.series.path: each.cpu_cores for each in use.of("n1", now=now)}
+    """By container."""
+    node = use.nodes()["n1"]
+    return {
+        container: node.last(number).cpu_cores
+        for numbers in node.containers(now=now).values()
+        for container, number in numbers.items()
+    }
 
 
 def test_the_last_point_of_each_series_counts() -> None:
     use, series = CurrentUse(most_nodes=2), [A]
     use.learn("n1", points(series, (0, NOW - 30, 0.5), (0, NOW - 15, 0.25)), NOW)
-    assert cores(use) == {"/a": 0.25}
+    assert cores(use) == {"a": 0.25}
     series.append(B)
     use.learn("n1", points(series, (1, NOW, 2.0)), NOW)
-    assert cores(use) == {"/a": 0.25, "/b": 2.0}
+    assert cores(use) == {"a": 0.25, "b": 2.0}
     # One that comes late is not the last.
     use.learn("n1", points(series, (1, NOW - 60, 8.0)), NOW)
-    assert cores(use) == {"/a": 0.25, "/b": 2.0}
-    assert use.of("n1", now=NOW)[0].memory_bytes is None, "what is not told is not known"
+    assert cores(use) == {"a": 0.25, "b": 2.0}
+    assert use.nodes()["n1"].last(0).memory_bytes is None, "what is not told is not known"
 
 
 def test_what_has_ended_goes_and_another_epoch_begins_anew() -> None:
@@ -40,19 +46,25 @@ def test_what_has_ended_goes_and_another_epoch_begins_anew() -> None:
     use.learn("n1", points(series, (0, NOW, 0.5)), NOW)
     assert cores(use, NOW + GONE_S + 1) == {}
     use.learn("n1", points([B], (0, NOW - 20, 0.75)), NOW)
-    assert cores(use) == {"/b": 0.75}
-    assert use.of("n9", now=NOW) == []
+    assert cores(use) == {"b": 0.75}
+
+
+def test_groups_that_are_no_container_and_series_named_since_are_left_out() -> None:
+    use, series = CurrentUse(most_nodes=2), [Series("/pod", "u1", None, None), A]
+    use.learn("n1", points(series, (0, NOW, 1.0), (1, NOW, 0.5)), NOW)
+    series.append(B)
+    assert use.nodes()["n1"].containers(now=NOW) == {"u1": {"a": 1}}
 
 
 def test_a_clock_that_runs_ahead_shuts_nothing_out() -> None:
     use, series = CurrentUse(most_nodes=2), [A]
     use.learn("n1", points(series, (0, NOW + 86_400, 9.0)), NOW)
     use.learn("n1", points(series, (0, NOW, 0.5)), NOW)
-    assert cores(use) == {"/a": 0.5}
+    assert cores(use) == {"a": 0.5}
 
 
 def test_the_node_that_was_silent_longest_makes_room() -> None:
     use = CurrentUse(most_nodes=2)
     for node in ("n1", "n2", "n1", "n3"):
         use.learn(node, points([A], (0, NOW, 0.5)), NOW)
-    assert set(use.nodes()) == {"n1", "n3"}
+    assert use.nodes().keys() == {"n1", "n3"}

@@ -1,9 +1,11 @@
 from collections.abc import Iterable
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
+from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.inventory.amounts import NOTHING, CpuMemory
 from nemutator_controller.inventory.figures import count_cluster, wanted
 from nemutator_controller.inventory.model import Tally, UseLevels
@@ -38,7 +40,7 @@ def test_a_workload_has_its_replicas_its_use_and_its_waste() -> None:
     assert (web.wanted, web.ready, web.tally.pods) == (3, 1, 2)
     assert (web.tally.restarts, web.tally.oom_ended) == (2, 1)
     assert web.tally.requests == CpuMemory(1000, 2 * GI)
-    assert (web.tally.cpu_cores, web.tally.memory_bytes) == (0.3, 1 << 28)
+    assert (web.tally.cpu_cores, web.tally.memory_bytes) == (pytest.approx(0.3), 1 << 28)
     assert (web.tally.throttled, web.tally.network_received) == (0.5, 10.0)
     assert web.levels is not None
     assert web.levels.worst == CpuMemory(400, 1 << 30)
@@ -140,3 +142,13 @@ def summed(tallies: Iterable[Tally]) -> Tally:
     for each in tallies:
         total.add(each)
     return total
+
+
+def test_a_container_that_its_pod_has_no_status_of_any_more_is_counted_and_shown_as_none() -> None:
+    ended = Series("/before", "u-web-1", "c-before", None), last_use("web-1", 0.5, 10.0)[1]
+    use = {"n1": [ended, last_use("web-1", 0.25, 20.0)], "n2": [last_use("web-1", 9.0, 9.0)]}
+    found = figures(counted_pod("web-1", node="n1"), use=use)
+    assert (found.total.cpu_cores, found.total.memory_bytes) == (0.75, 30), "n2 has no say"
+    [[counted]] = [each.pods for each in found.workloads.values()]
+    assert counted.use is not None
+    assert [each and each.cpu_cores for each in counted.use.by_statuses()] == [0.25]
