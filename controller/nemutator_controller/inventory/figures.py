@@ -24,12 +24,11 @@ from nemutator_controller.inventory.model import (
     UseLevels,
     WorkloadFigures,
     WorkloadKey,
-    added,
-    larger,
     level_sums,
 )
 from nemutator_controller.inventory.pod_demands import PodDemands
 from nemutator_controller.inventory.ports import UseNow
+from nemutator_controller.inventory.tallies import PodSums
 from nemutator_controller.kube.node_objects import Service, WatchedNode
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.workload_objects import (
@@ -40,22 +39,22 @@ from nemutator_controller.kube.workload_objects import (
 
 Levels = Mapping[ContainerName, UseLevels]
 
-OOM_KILLED = "OOMKilled"
-
 
 def count_cluster(
     snapshot: ClusterSnapshot, objects: ObjectsSnapshot, use: UseNow, levels: Levels, *, now: float
 ) -> ClusterFigures:
     pods = counted_pods(snapshot, use, now=now)
-    by_node: dict[str, Tally] = defaultdict(Tally)
     by_workload: dict[WorkloadKey, list[CountedPod]] = defaultdict(list)
-    tallies: dict[WorkloadKey, Tally] = defaultdict(Tally)
+    workload_of, node_of, nodes = [], [], dict[str, int]()
+    numbers: dict[WorkloadKey, int] = {}
     for each in pods:
-        one, key = tally_of(each), each.workload
+        key, node = each.workload, each.pod.spec.node_name
         by_workload[key].append(each)
-        tallies[key].add(one)
-        if node := each.pod.spec.node_name:
-            by_node[node].add(one)
+        workload_of.append(numbers.setdefault(key, len(numbers)))
+        node_of.append(nodes.setdefault(node, len(nodes)) if node else -1)
+    sums = PodSums(pods)
+    tallies = dict(zip(numbers, sums.by(workload_of, len(numbers)), strict=True))
+    by_node = dict(zip(nodes, sums.by(node_of, len(nodes)), strict=True))
     workloads = _workloads(objects, by_workload, tallies, levels)
     namespaces = namespace_figures(workloads.values())
     services: dict[str, list[Service]] = defaultdict(list)
@@ -131,31 +130,6 @@ class _Owners:
         if known is None:
             known = self._known[key] = (pod, self._snapshot.owner(pod))
         return known[1]
-
-
-def tally_of(counted: CountedPod) -> Tally:
-    pod, status = counted.pod, counted.pod.status
-    tally = Tally(pods=1, requests=counted.demand.requests, limits=counted.demand.limits)
-    tally.ready = int(status.is_ready)
-    tally.pending = int(status.phase == "Pending")
-    tally.unscheduled = int(not pod.spec.node_name)
-    for statuses in (status.container_statuses, status.init_container_statuses):
-        for each in statuses:
-            tally.restarts += each.restart_count
-            if (ended := each.last_state.terminated) is not None:
-                tally.oom_ended += ended.reason == OOM_KILLED
-    for used in counted.use.all() if counted.use is not None else ():
-        tally.cpu_cores = added(tally.cpu_cores, used.cpu_cores)
-        if used.memory_bytes is not None:
-            tally.memory_bytes = (tally.memory_bytes or 0) + int(used.memory_bytes)
-        tally.throttled = larger(tally.throttled, used.throttled)
-        tally.cpu_waiting = larger(tally.cpu_waiting, used.cpu_waiting)
-        tally.memory_waiting = larger(tally.memory_waiting, used.memory_waiting)
-        tally.disk_waiting = larger(tally.disk_waiting, used.disk_waiting)
-        # The containers of a pod share one network: each has the whole.
-        tally.network_received = larger(tally.network_received, used.network_received)
-        tally.network_sent = larger(tally.network_sent, used.network_sent)
-    return tally
 
 
 def _workloads(

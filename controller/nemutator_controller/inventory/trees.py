@@ -18,8 +18,8 @@ from nemutator_controller.inventory.documents import (
     used_of,
     workload_item,
 )
-from nemutator_controller.inventory.figures import OOM_KILLED, tally_of
 from nemutator_controller.inventory.model import CountedPod, ProgramUse, Tally, WorkloadFigures
+from nemutator_controller.inventory.tallies import OOM_KILLED, PodSums
 from nemutator_controller.kube.objects import Container, ContainerStatus
 
 
@@ -96,7 +96,7 @@ def _namespace(name: str, workloads: Sequence[WorkloadFigures]) -> NamespaceBran
     branches = [
         WorkloadBranch(
             workload=workload_item(each),
-            pods=[_pod(one) for one in each.pods],
+            pods=_pods(each.pods),
             programs=each.programs,
         )
         for each in workloads
@@ -104,8 +104,13 @@ def _namespace(name: str, workloads: Sequence[WorkloadFigures]) -> NamespaceBran
     return NamespaceBranch(name=name, sums=sums_document(total), workloads=branches)
 
 
-def _pod(counted: CountedPod) -> PodBranch:
-    pod, tally = counted.pod, tally_of(counted)
+def _pods(several: Sequence[CountedPod]) -> list[PodBranch]:
+    tallies = PodSums(several).each()
+    return [_pod(each, tally) for each, tally in zip(several, tallies, strict=True)]
+
+
+def _pod(counted: CountedPod, tally: Tally) -> PodBranch:
+    pod = counted.pod
     statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
     used = [None] * len(statuses) if counted.use is None else counted.use.by_statuses()
     told = {status.name: (status, last) for status, last in zip(statuses, used, strict=True)}
