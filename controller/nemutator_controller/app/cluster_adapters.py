@@ -29,7 +29,7 @@ from nemutator_controller.cluster.pods import (
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.following.missed import moment_of
 from nemutator_controller.ingest.usage_points import Series
-from nemutator_controller.inventory.figures import OOM_KILLED
+from nemutator_controller.inventory.tallies import OOM_KILLED
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
