@@ -285,7 +285,8 @@ def test_a_missed_pod_says_why_and_what_was_done(page: Page, brain: FakeBrain) -
 
 
 def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain: FakeBrain) -> None:
-    brain.lists["/api/v1/ageing"] = [ageing(), ageing(id="w2", sites=[], stack=[], points=[])]
+    unjudged = ageing(id="w2", sites=[], stack=[], points=[], first_level=0, last_level=0, span_s=0)
+    brain.lists["/api/v1/ageing"] = [ageing(), unjudged]
     rows = shown(page, "ageing")
     cells = rows.nth(0).locator("td")
     expect(cells.nth(0)).to_have_text("shop of shop/api")
@@ -296,6 +297,9 @@ def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain:
     assert (cells.nth(4).locator(".line").get_attribute("d") or "").count("L") == 11
     expect(rows.nth(0).locator("a")).to_have_text(["what grew", "folded", "profile"])
     expect(rows.nth(1).locator("a")).to_have_text(["profile"])
+    expect(rows.nth(1).locator("td").nth(4)).to_have_text("—")
+    rows.nth(0).get_by_role("button", name="Stack").click()
+    expect(page.locator("#details-lines li").first).to_have_text("main.remember main.go:84")
 
 
 def test_a_victim_is_shown_with_its_grades_and_the_one_that_it_suffers_from(

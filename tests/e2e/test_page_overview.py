@@ -147,6 +147,26 @@ def test_what_has_changed_is_on_one_line_of_time(page: Page, brain: FakeBrain) -
     expect(page.locator("#row-title")).to_have_text("shop/api")
 
 
+def test_a_change_that_was_taken_back_is_its_policys_and_taken_back_by_nobody_in_particular(
+    page: Page, brain: FakeBrain
+) -> None:
+    back = mutation(id="m9", state="reversed", at=time.time())
+    brain.lists["/api/v1/mutations"] = [back]
+    page.goto(OVERVIEW)
+    assert "Pod shop/api-0 was changed by teams, and taken back since: 2 fields" in links(
+        page, "changed"
+    )
+
+
+def test_a_program_that_leaks_on_a_machine_is_called_by_its_own_name(
+    page: Page, brain: FakeBrain
+) -> None:
+    here = {"namespace": "user.slice", "owner": "4f1c", "container": "-", "program": "shop"}
+    brain.lists["/api/v1/ageing"] = [ageing(workload=here)]
+    page.goto(OVERVIEW)
+    assert "shop leaks: heap, 4.9 MB/min, provisional" in links(page, "wrong")
+
+
 def test_nemutator_says_how_it_is_itself(page: Page, brain: FakeBrain) -> None:
     brain.warning = "the disk is nearly full"
     page.goto(OVERVIEW)
@@ -174,7 +194,7 @@ def test_where_nothing_is_it_says_what_to_do(page: Page, context: BrowserContext
     page.goto(OVERVIEW)
     for part in ("wrong", "wasted", "changed"):
         expect(page.locator(f"#{part}-none")).to_be_visible()
-    expect(page.locator("#health-lines")).to_contain_text("1 of 1 node report")
+    expect(page.locator("#health-lines")).to_contain_text("The only node reports")
     expect(page.locator("#overview-unread")).to_be_empty()
 
 

@@ -57,7 +57,7 @@ STANDS_FOR = Word(
     f"{DOMAIN}/stands-for",
     "annotation of a manifest, without a cluster: what runs of it, as `[NAMESPACE/]KIND/NAME` with the kind"
     " `unit`, `container`, `program` or `group`, for all containers or as `CONTAINER=…` for each; advice on"
-    " it is advice on the manifest",
+    " it is advice on the manifest, and what the manifest requests counts as requested by it",
 )
 SECRET_PREFIX = Word(
     f"{DOMAIN}/secret.",

@@ -12,7 +12,7 @@ from nemutator_controller.app.inventory import LevelsOfUsages, WatchedByBrain
 from nemutator_controller.app.nodes import staleness
 from nemutator_controller.app.objects import object_store
 from nemutator_controller.app.parts import Part, Task, TaskPhase
-from nemutator_controller.app.sizing import LeakingMemory, NoRequests
+from nemutator_controller.app.sizing import LeakingMemory, requests_here
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.exports.compressed_lines import CompressedLines
 from nemutator_controller.exports.exporting import Exporting
@@ -84,7 +84,7 @@ def export_sources(context: BrainContext, parts: ExportedParts) -> list[ExportSo
         counted = CountedCluster(watched, parts.use, levels, asyncio.to_thread, clock)
 
     async def advice() -> Sequence[object]:
-        requests = NoRequests() if cluster is None else cluster.requests
+        requests = requests_here(context, parts.usages)
         growing = LeakingMemory(parts.findings)
         return (await gather_advice(parts.usages, requests, growing=growing, clock=clock)).items
 

@@ -11,12 +11,14 @@ from nemutator_controller.admission.snapshots import SnapshotAdvisor
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.manifest_requests import ManifestRequests
 from nemutator_controller.app.parts import Part, Task, TaskPhase, nothing
 from nemutator_controller.app.scaled_workloads import (
     FlagsOfTemplates,
     ImagesOfTemplates,
     ScaledWorkloads,
 )
+from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.stand_ins import StandIn, StandInError, StandIns, stand_ins_of
 from nemutator_controller.mutations.advisor import (
     Advisor,
@@ -30,11 +32,11 @@ from nemutator_controller.mutations.advisor import (
 from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.documents import advice_list, for_admission
 from nemutator_controller.sizing.endpoint import NO_FLAGS, NO_IMAGES, NOWHERE_ELSE, AdviceApi
-from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
+from nemutator_controller.sizing.keys import PROGRAM, ContainerKey
 from nemutator_controller.sizing.kill_noting import KillNoting
 from nemutator_controller.sizing.known_usage import Knobs
 from nemutator_controller.sizing.measuring import AdviceMeasuring
-from nemutator_controller.sizing.ports import GrowingMemory
+from nemutator_controller.sizing.ports import GrowingMemory, Requests
 from nemutator_controller.sizing.saving import UsageSaver
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
@@ -43,13 +45,6 @@ GROWS = "this memory grows: see ageing"
 
 _LONGEST_COMM = 15
 """The kernel cuts the name of a process here."""
-
-
-class NoRequests:
-    """Off clusters nobody requests anything. A `Requests`."""
-
-    async def now(self) -> Mapping[ContainerKey, Requested]:
-        return {}
 
 
 @dataclass(slots=True)
@@ -88,9 +83,16 @@ def advice_knobs(settings: BrainSettings) -> Knobs:
     )
 
 
+def requests_here(context: BrainContext, usages: Usages) -> Requests:
+    if context.cluster is not None:
+        return context.cluster.requests
+    files = FileObjects(context.process.directory.objects)
+    return ManifestRequests(files, lambda wanted: keys_of(usages, wanted))
+
+
 def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Part:
     saver = UsageSaver(usages, SqlUsages(context.database), process=context.process)
-    requests = context.cluster.requests if context.cluster else NoRequests()
+    requests = requests_here(context, usages)
     elsewhere = ScaledWorkloads(context.cluster) if context.cluster else NOWHERE_ELSE
     flags = FlagsOfTemplates(context.cluster) if context.cluster else NO_FLAGS
     growing = LeakingMemory(findings)
@@ -135,12 +137,16 @@ class LocalAdvice:
         return NOT_SAID if found is None else StandInAdvisor(self, found)
 
     def keys(self, wanted: StandIn) -> list[ContainerKey]:
-        return [
-            key
-            for key in self.usages.keys()  # noqa: SIM118 - it is no mapping
-            if (key.owner_kind, key.owner) == (wanted.kind, wanted.name)
-            and wanted.namespace in ("", key.namespace)
-        ]
+        return keys_of(self.usages, wanted)
+
+
+def keys_of(usages: Usages, wanted: StandIn) -> list[ContainerKey]:
+    return [
+        key
+        for key in usages.keys()  # noqa: SIM118 - it is no mapping
+        if (key.owner_kind, key.owner) == (wanted.kind, wanted.name)
+        and wanted.namespace in ("", key.namespace)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

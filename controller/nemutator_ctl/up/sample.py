@@ -51,7 +51,12 @@ POLICY: dict[str, Any] = {
 MANIFEST: dict[str, Any] = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
-    "metadata": {"name": "shop", "namespace": "sample"},
+    "metadata": {
+        "name": "shop",
+        "namespace": "sample",
+        # Where groups do not count CPU time, so that what it requests has something to be wasted of.
+        "annotations": {names.STANDS_FOR: "program/shop"},
+    },
     "spec": {
         "replicas": 2,
         "selector": {"matchLabels": {"app": "shop"}},

@@ -141,7 +141,8 @@ class LocalSampleApi:
     def _to_roll_back(self) -> str | None:
         """Id of the newest mutation of which a rollback would undo something."""
         metadata = sample.MANIFEST["metadata"]
-        query = {**metadata, "limit": str(MOST_TRIED)}
+        query = {name: metadata[name] for name in ("name", "namespace")}
+        query["limit"] = str(MOST_TRIED)
         listed = understood(self._brain.get(MUTATIONS, query), Listing[MutationState], "mutations")
         for one in listed.items:
             if one.mode != "apply" or one.state == "reversed":

@@ -169,7 +169,7 @@ function row(one) {
 export const advice = {
   title: "Advice",
   about:
-    "What containers use, and what they should request by that: the 95th percentile of CPU without a limit, the most memory and 15 % as request and limit.",
+    "What containers use, and what they should request because of it: the 95th percentile of CPU, without a limit; and the most memory that was used plus 15 %, as request and as limit.",
   empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
   path: "/api/v1/advice",
   note: (document) => visible(savings(document)),

@@ -51,7 +51,7 @@ function measured({ measure, seconds, hz }) {
 const profiles = {
   title: "Profiles",
   about:
-    "Flame graphs of what programs do with their CPU time, of what they wait for in the kernel, and of the memory that programs of Go use. A pod is also profiled when its annotation nemutator.io/profile asks for it.",
+    "Flame graphs of where programs spend their CPU time, what they wait for in the kernel, and what memory Go programs hold. A pod can also ask for a profile of itself, by the annotation nemutator.io/profile.",
   empty: "No profile has been asked for yet.",
   path: "/api/v1/profiles",
   columns: ["Of", "State", "Asked", "What", "Samples", "Lost", "Names and notes"],
@@ -109,7 +109,7 @@ const few = (paths) =>
 const mutations = {
   title: "Mutations",
   about:
-    "What was changed as objects were created, and by which policy. Taking back leaves alone what others have changed since.",
+    "What was changed as objects were created, and by which policy. Taking a change back leaves alone what others have changed since.",
   empty: "Nothing has been changed yet.",
   path: "/api/v1/mutations",
   columns: ["Object", "State", "When", "Policies", "Changes"],
@@ -166,7 +166,7 @@ function graph(one) {
   const say = (value) => (MEMORY.includes(one.measure) ? bytes(value) : plain(value));
   const points = one.points.map(([at, value]) => ({ at, value }));
   const words =
-    one.readings === 0
+    one.readings === 0 || !(one.span_s > 0)
       ? ""
       : `${one.measure} from ${say(one.first_level)} to ${say(one.last_level)} in ${span(one.span_s)}`;
   return cell(words, { drawn: drawing(points, "value", 160, 40) });
@@ -183,17 +183,18 @@ const where = ({ sites: [site], functions: [hot] }) => {
 const ageing = {
   title: "Ageing",
   about:
-    "Processes of Go that are read unasked: what grows with age, how fast, and in which line. In the first days a verdict is provisional: it says what was seen since the start. The flame graph compares the first reading with the last.",
+    "Go processes, read without being asked for: what grows with age, how fast, and in which line. In the first days a verdict is provisional, because it rests on what was seen since the start. The flame graph compares the first reading with the last.",
   empty: "No process was read yet: each is once it is old enough.",
   path: "/api/v1/ageing",
   /** Nodes of which no verdict comes now. */
   note: ({ paused = [] }) =>
     paused.map(({ node, why, remedy }) => visible(`Unasked looks wait on ${node}: ${why} → ${remedy}.`)).join(" "),
-  columns: ["Workload", "Verdict", "Rate", "Where", "Graph", "Why", "Allocated by"],
+  columns: ["Workload", "Verdict", "Rate", "Where", "Graph", "Why"],
   acts: true,
   row: (one, now) => {
     const { namespace, owner, container, program } = one.workload;
     const provisional = one.rate !== "" && one.state === "provisional";
+    const stack = one.stack.map(([name, file, line]) => ({ sign: "note", text: visible(`${name} ${file.split("/").at(-1)}:${line}`) }));
     return {
       key: one.id,
       cells: [
@@ -211,7 +212,6 @@ const ageing = {
           one.first_seen == null ? "" : `first seen ${span(now - one.first_seen)} ago`,
           one.replicas_say,
         ),
-        lines(...one.stack.slice(0, 6).map(([name, file, line]) => `${name} ${file.split("/").at(-1)}:${line}`)),
       ],
       links: [
         ...(one.sites.length > 0 ? ["flamegraph", "folded"] : []).map((what) => ({
@@ -220,6 +220,7 @@ const ageing = {
         })),
         { text: "profile", href: filteredHref("profiles", program) },
       ],
+      offers: stack.length > 0 ? [{ text: "Stack", shows: { title: `What allocates in ${visible(program)}`, lines: stack } }] : [],
     };
   },
 };

@@ -39,7 +39,8 @@ const rowOf = (one) => historyHref(one.namespace || "/", one.kind, one.name);
 
 function ageing({ workload, verdict, state, rate, measure, first_seen: at }) {
   if (verdict !== "leak" && verdict !== "drift") return null;
-  const name = place(workload.namespace, workload.owner || workload.program || "");
+  // Of a program alone on a machine its group is no name that anybody knows.
+  const name = workload.container === "-" && workload.program ? workload.program : place(workload.namespace, workload.owner || workload.program || "");
   const how = [rate, state === "firm" ? "" : state].filter(Boolean).join(", ");
   const word = verdict === "leak" ? "leaks" : "drifts";
   return line(state === "firm" ? "suffer" : "notice", `${name} ${word}: ${measure}${how ? `, ${how}` : ""}`, "#ageing", { at });
@@ -168,9 +169,10 @@ function mutation({ id, at, subject, edits, mode, state }) {
   const what = place(subject.namespace, subject.name || `${subject.generate_name}…`);
   const policies = [...new Set(edits.map((edit) => edit.policy))].filter(Boolean).join(", ");
   const done = edits.length > 0 && edits.every((edit) => edit.verb === "sizing") ? "resized" : "changed";
-  const verb = mode === "preview" ? `would be ${done}` : state === "reversed" ? `was ${done}, and taken back` : `was ${done}`;
+  const verb = mode === "preview" ? `would be ${done}` : `was ${done}`;
   const by = policies ? ` by ${policies}` : "";
-  return line("none", `${subject.kind} ${what} ${verb}${by}: ${counted(edits.length, "field")}`, mutationHref(id), { at });
+  const since = mode !== "preview" && state === "reversed" ? ", and taken back since" : "";
+  return line("none", `${subject.kind} ${what} ${verb}${by}${since}: ${counted(edits.length, "field")}`, mutationHref(id), { at });
 }
 
 const deploy = (one) => line("none", `${one.kind} ${called(one)} has a new version`, rowOf(one), { at: one.at });
@@ -206,7 +208,9 @@ export function health(answers, warning) {
   const reporting = nodes.length - silent.length - late.length;
   if (nodes.length > 0) {
     const all = reporting === nodes.length;
-    found.push(line(all ? "calm" : "notice", `${reporting} of ${counted(nodes.length, "node")} report`, "#capacity"));
+    const many = `${reporting} of ${nodes.length} nodes report`;
+    const words = nodes.length > 1 ? many : all ? "The only node reports" : "The only node does not report";
+    found.push(line(all ? "calm" : "notice", words, "#capacity"));
   }
   if (silent.length > 0) found.push(line("notice", `${counted(silent.length, "node has", "nodes have")} no agent that reports`, "#capacity"));
   if (!warning) found.push(line("calm", "The controller has no problem that it knows of", null));

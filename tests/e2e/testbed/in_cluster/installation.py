@@ -171,6 +171,22 @@ def brain(installation: Installation, **settings: str) -> subprocess.Popen[bytes
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, env=environment)
 
 
+def started(installation: Installation, **settings: str) -> None:
+    """Until it is ready."""
+    process = installation.process = brain(installation, **settings)
+    until(lambda: is_ready(installation, process), "the brain is ready", within_s=READY_S)
+
+
+def ended(installation: Installation) -> None:
+    """At once, as by a kill."""
+    process = installation.process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert process.stdin is not None
+    process.stdin.close()
+
+
 @contextlib.contextmanager
 def installed(
     cluster: Cluster, namespace: str, directory: Path, **settings: str
@@ -195,16 +211,11 @@ def installed(
         "create", "clusterrolebinding", f"viewer-{namespace}",
         f"--clusterrole=nemutator-viewer-{namespace}", f"--serviceaccount={namespace}:viewer",
     )  # fmt: skip
-    process = brain(made, **settings)
-    made.process = process
     try:
-        until(lambda: is_ready(made, process), "the brain is ready", within_s=READY_S)
+        started(made, **settings)
         yield made
     finally:
-        process.kill()
-        process.wait()
-        assert process.stdin is not None
-        process.stdin.close()
+        ended(made)
         print((directory / "brain.log").read_text()[-4000:])
         cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator", "--ignore-not-found")
         cluster.kubectl("delete", "clusterrolebinding", f"viewer-{namespace}")

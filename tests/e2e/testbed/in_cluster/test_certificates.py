@@ -1,11 +1,18 @@
 """Whom everybody trusts, after the brain's first start."""
 
 import base64
+import json
 
 import pytest
 from cryptography import x509
 
-from tests.e2e.testbed.in_cluster.installation import Installation, refusals, without
+from tests.e2e.testbed.in_cluster.installation import (
+    Installation,
+    ended,
+    refusals,
+    started,
+    without,
+)
 
 
 @pytest.mark.timeout(180)  # a control plane that may be busy, and a process with its imports
@@ -29,3 +36,24 @@ def test_ours_are_trusted_and_nothing_of_others_is_touched(installation: Install
 
     assert refusals(installation) == []
     without("PRIVATE KEY", installation)
+
+
+@pytest.mark.timeout(180)  # a control plane that may be busy, and a process with its imports
+def test_what_somebody_has_spoilt_is_mended_by_the_next_check(installation: Installation) -> None:
+    cluster, where = installation.cluster, f"-n={installation.namespace}"
+    published = cluster.get("configmap", "nemutator-ca", where)["data"]
+    spoilt = {
+        "configmap/nemutator-ca": {"ca.crt": "nobody's"},
+        "secret/nemutator-admission-tls": {"tls.crt": base64.b64encode(b"nobody's").decode()},
+    }
+    for name, data in spoilt.items():
+        patch = json.dumps({"data": data})
+        cluster.kubectl("patch", name, where, "--type=merge", f"--patch={patch}")
+    # Its first check is that of its start.
+    ended(installation)
+    started(installation)
+    assert cluster.get("configmap", "nemutator-ca", where)["data"] == published
+    leaf = cluster.get("secret", "nemutator-admission-tls", where)["data"]["tls.crt"]
+    issued = x509.load_pem_x509_certificate(base64.b64decode(leaf))
+    issued.verify_directly_issued_by(x509.load_pem_x509_certificate(published["ca.crt"].encode()))
+    assert refusals(installation) == []
