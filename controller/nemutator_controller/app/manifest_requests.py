@@ -3,10 +3,12 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nemutator_common import names
 
+from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.live_objects import ObjectRefusedError, UnreachableError
 from nemutator_controller.journal.ports import Manifests
 from nemutator_controller.journal.stand_ins import StandIn, StandInError, stand_ins_of
@@ -14,6 +16,9 @@ from nemutator_controller.kube.quantities import Quantity, QuantityError, parse_
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 NOTHING = Requested(None, None)
+
+KeysOf = Callable[[StandIn], Sequence[ContainerKey]]
+"""What was reported of it."""
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +28,7 @@ class ManifestRequests:
     """A `Requests`. Where several manifests stand for the same, the first by name counts."""
 
     manifests: Manifests
-    keys: Callable[[StandIn], Sequence[ContainerKey]]
-    """What was reported of it."""
+    keys: KeysOf
 
     async def now(self) -> Mapping[ContainerKey, Requested]:
         try:
@@ -40,6 +44,10 @@ class ManifestRequests:
                 if len(keys) == 1:
                     found.setdefault(keys[0], requested)
         return found
+
+
+def requests_of_files(folder: Path, keys: KeysOf) -> ManifestRequests:
+    return ManifestRequests(FileObjects(folder), keys)
 
 
 def requested_by(document: Mapping[str, Any]) -> Mapping[StandIn, Requested]:

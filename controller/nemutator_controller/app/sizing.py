@@ -11,14 +11,13 @@ from nemutator_controller.admission.snapshots import SnapshotAdvisor
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.manifest_requests import ManifestRequests
+from nemutator_controller.app.manifest_requests import requests_of_files
 from nemutator_controller.app.parts import Part, Task, TaskPhase, nothing
 from nemutator_controller.app.scaled_workloads import (
     FlagsOfTemplates,
     ImagesOfTemplates,
     ScaledWorkloads,
 )
-from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.stand_ins import StandIn, StandInError, StandIns, stand_ins_of
 from nemutator_controller.mutations.advisor import (
     Advisor,
@@ -86,8 +85,8 @@ def advice_knobs(settings: BrainSettings) -> Knobs:
 def requests_here(context: BrainContext, usages: Usages) -> Requests:
     if context.cluster is not None:
         return context.cluster.requests
-    files = FileObjects(context.process.directory.objects)
-    return ManifestRequests(files, lambda wanted: keys_of(usages, wanted))
+    folder = context.process.directory.objects
+    return requests_of_files(folder, lambda wanted: keys_of(usages, wanted))
 
 
 def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Part:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from nemutator_common.names import STANDS_FOR
-from nemutator_controller.app.manifest_requests import ManifestRequests, requested_by
-from nemutator_controller.journal.files import FileObjects
+from nemutator_controller.app.manifest_requests import requested_by, requests_of_files
 from nemutator_controller.journal.stand_ins import StandIn
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
@@ -27,7 +26,7 @@ def deployment(stands_for: object, *containers: object) -> dict[str, Any]:
 
 
 def now(folder: Path, keys: dict[StandIn, list[ContainerKey]]) -> dict[ContainerKey, Requested]:
-    requests = ManifestRequests(FileObjects(folder), lambda wanted: keys.get(wanted, []))
+    requests = requests_of_files(folder, lambda wanted: keys.get(wanted, []))
     return dict(asyncio.run(requests.now()))
 
 
