@@ -45,7 +45,7 @@ from nemutator_controller.app.streams import streams_part
 from nemutator_controller.app.tokens import token_reading, tokens_part
 from nemutator_controller.app.units import units_part
 from nemutator_controller.app.updating import updating_part
-from nemutator_controller.app.usage_source import usage_source_part
+from nemutator_controller.app.usage_source import LearningTurn, usage_source_part
 from nemutator_controller.app.windows import windows_part
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
@@ -106,6 +106,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     tokens, evictions = token_reading(context), eviction_queue(context)
     pace, current = report_pace(context, nodes), CurrentUse(most_nodes=context.settings.most_nodes)
     learner = UsageHistoryLearner(usage, context.process)
+    turn = LearningTurn(None if context.shared else 0)
     flows = KeptFlows()
     seasons = brain_seasons(context)
     if evictions is not None:
@@ -128,11 +129,12 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             watchers=[current, neighbours, *seasons.watchers],
             beside=[history],
             flows=flows,
+            on_turn=turn.become,
         ),
         history_part(context, usage, history),
         inventory_part(context, nodes, usages, pace, current, flows),
         sizing_part(context, usages, findings),
-        usage_source_part(context, usages),
+        usage_source_part(context, usages, turn),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         neighbours_part(

@@ -69,10 +69,12 @@ def nodes_part(
     watchers: Sequence[UsageConsumer] = (),
     beside: Sequence[Beside] = (),
     flows: KeptFlows,
+    on_turn: Callable[[int | None], None],
 ) -> Part:
     """*usages* and *consumers* learn from what is stored, and *watchers* remember it for a while.
 
-    What *consumers* know *beside* saves. *flows* are those in the reports.
+    What *consumers* know *beside* saves. *flows* are those in the reports. *on_turn* hears whether this brain learns, where
+    several share a database.
     """
     settings, process = context.settings, context.process
     database, cluster = context.database, context.cluster
@@ -114,6 +116,7 @@ def nodes_part(
             in_thread=asyncio.to_thread,
             beside=beside,
             watchers=watchers,
+            on_turn=on_turn,
         )
         restores.append(learning.restore)
         tasks.append(Task(TaskPhase.SAVE, "learning", learning.run))

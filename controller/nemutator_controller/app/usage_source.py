@@ -44,13 +44,25 @@ class ChosenSource:
     follows: bool
 
 
-def usage_source_part(context: BrainContext, usages: Usages) -> Part:
+@dataclass(slots=True)
+class LearningTurn:
+    """Of the brain that learns: of several that share a database, one does."""
+
+    number: int | None
+
+    def now(self) -> int | None:
+        return self.number
+
+    def become(self, number: int | None) -> None:
+        self.number = number
+
+
+def usage_source_part(context: BrainContext, usages: Usages, turn: LearningTurn) -> Part:
     named = NamedOwners()
     cluster = context.cluster
     chosen = chosen_source(context.settings, context.process, cluster, named)
-    # Off clusters what others know has other names. Where several brains share the rows, what is learned
-    # is saved with the points it was learned from, and these have none.
-    if chosen is None or cluster is None or context.shared:
+    # Off clusters what others know has other names.
+    if chosen is None or cluster is None:
         return Part()
     learning = SourceLearning(
         chosen.source,
@@ -58,6 +70,7 @@ def usage_source_part(context: BrainContext, usages: Usages) -> Part:
         usages,
         context.process,
         lambda: cluster.watch.snapshot() is not None,
+        turn.now,
         warm_days=chosen.warm_days,
         follows=chosen.follows,
         step_s=WINDOW_S,

@@ -42,7 +42,7 @@ async def test_a_new_brain_begins_with_what_datadog_knows(tmp_path: Path) -> Non
         assert chosen is not None
         assert (chosen.name, chosen.warm_days, chosen.follows) == ("Datadog", 2, False)
         learning = SourceLearning(
-            chosen.source, named, usages, process, lambda: True,
+            chosen.source, named, usages, process, lambda: True, lambda: 0,
             warm_days=chosen.warm_days, follows=chosen.follows, step_s=300,
         )  # fmt: skip
         await learning.warm()

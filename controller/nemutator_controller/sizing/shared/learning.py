@@ -53,6 +53,8 @@ class SharedLearning:
     watchers: Sequence[UsageConsumer] = ()
     """Who sees all points in each brain: of what is used now, nothing is saved."""
     save_every_s: float = SAVE_EVERY_S
+    on_turn: Callable[[int | None], None] = lambda _: None
+    """Told, each time it has learned what waits, the number of this brain's turn; and None when another one learns."""
     _claim: Claim | None = field(default=None, init=False)
     _learned: set[int] = field(default_factory=set, init=False)
     """Points that are in the rows in memory, and not in the saved ones."""
@@ -102,6 +104,8 @@ class SharedLearning:
             await self._lose()
             return
         await self._take_in()
+        # Not before: what waited is known now, and whoever learns from elsewhere learns what lies behind it.
+        self.on_turn(self._claim.generation)
         for one in self.beside:
             await one.settle_once()
         if self.process.clock.now() - self._saved_at >= self.save_every_s:
@@ -178,6 +182,7 @@ class SharedLearning:
         """Another brain learns: what is in memory alone, it has learned itself."""
         log.warning("learning_lost")
         self._claim = None
+        self.on_turn(None)
         await self._start_from_store()
 
     async def _start_from_store(self) -> None:

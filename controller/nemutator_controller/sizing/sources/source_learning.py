@@ -1,10 +1,11 @@
 """Learns from what somebody else has recorded: once of the days before this brain began, and from then on where no
 agent reports.
 
-Nothing is counted twice. Of the days before, a container is told what lies before the first point that was known of
-it when that began; later, what lies after the last one. So agents can come and go, and a brain that starts again learns
-nothing anew. Where a source fails among those days, it is asked for the rest of them, from the day on that failed, and
-each container is told what lies behind what it was told of that day.
+Nothing is counted twice. Of the days before, the newest is learned first, and a container is told what lies before the first
+point that is known of it; later, what lies after the last one. So agents can come and go, a brain that starts again in the midst
+of those days goes on with those that are missing, and whatever came while none learned is told to the next one. Where a source fails
+among those days, it is asked for the rest of them, from the day on that failed, and each container is told what lies behind
+what it was told of that day.
 """
 
 import logging
@@ -26,8 +27,8 @@ from nemutator_controller.sizing.usages import Usages
 log = logging.getLogger(__name__)
 
 DAY_S = 86_400.0
-KNOWN_LONG_S = DAY_S
-"""A brain that knows a container for so long is not new: it does not ask for the days before."""
+SHORT_S = DAY_S
+"""The days before have been learned where what is known of some container begins so shortly behind their beginning."""
 
 AGAIN_S = 60.0
 LATE_S = 60.0
@@ -36,13 +37,19 @@ LATE_S = 60.0
 Bound = Callable[[ContainerKey], float]
 
 
+class OthersTurnError(Exception):
+    """Another brain learns now."""
+
+
 @dataclass(slots=True)
 class _DaysBefore:
     """How far the days before this brain have been learned."""
 
-    end: float
+    last: float
+    """Their end."""
     begin: float
-    """It moves on, a day at a time."""
+    end: float
+    """Of what is left of them: it moves back, a day at a time."""
     known_since: Mapping[ContainerKey, float]
     """What lies behind that is known from elsewhere."""
     told: dict[ContainerKey, float] = field(default_factory=dict)
@@ -50,7 +57,7 @@ class _DaysBefore:
     learned: int = 0
 
     def before(self, key: ContainerKey) -> float:
-        return self.known_since.get(key, self.end)
+        return self.known_since.get(key, self.last)
 
     def since(self, key: ContainerKey) -> float:
         return self.told.get(key, -math.inf)
@@ -64,6 +71,9 @@ class SourceLearning:
     process: Process
     is_ready: Callable[[], bool]
     """Whether it is known whose pods are."""
+    turn: Callable[[], int | None]
+    """A number for as long as this brain learns; None while another one does. With another number, what is known has
+    been replaced by what was saved."""
     _: KW_ONLY
     warm_days: int
     """Of which use is learned at first; 0: of none."""
@@ -73,49 +83,62 @@ class SourceLearning:
     _until: float = field(default=0.0, init=False)
     _counted: dict[str, int] = field(default_factory=dict, init=False)
     _days_before: _DaysBefore | None = field(default=None, init=False)
+    _is_warm: bool = field(default=False, init=False)
+    _turn: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._turn = self.turn()
 
     async def run(self) -> None:
-        clock = self.process.clock
-        is_warm = self.warm_days == 0
         while True:
-            if self.is_ready():
+            if self.is_ready() and self._takes_turn():
                 try:
-                    if not is_warm:
+                    if not self._is_warm:
                         await self.warm()
-                        is_warm = True
+                        self._is_warm = True
                     if self.follows:
                         await self.follow()
                 except SourceUnavailableError as error:
                     self._count_read("failed")
                     log.warning("usage_source_failed", {names.ERROR: str(error)})
-            await clock.sleep(AGAIN_S)
+                except OthersTurnError:
+                    pass
+            await self.process.clock.sleep(AGAIN_S)
+
+    def _takes_turn(self) -> bool:
+        """Whether this brain learns; where it has begun to, it begins with what is known now."""
+        turn = self.turn()
+        if turn != self._turn:
+            self._turn, self._until, self._days_before = turn, 0.0, None
+            self._is_warm = False
+        return turn is not None
 
     async def warm(self) -> None:
         """Learn the days before; if it fails, the next call goes on with the day that failed."""
         days = self._days_before
         if days is None:
             now, since = self.process.clock.now(), self.usages.known_since()
-            if any(now - first > KNOWN_LONG_S for first in since.values()):
+            begin = now - self.warm_days * DAY_S
+            if not self.warm_days or any(first < begin + SHORT_S for first in since.values()):
                 return
-            days = _DaysBefore(now - LATE_S, now - self.warm_days * DAY_S, since)
+            days = _DaysBefore(now - LATE_S, begin, now - LATE_S, since)
             self._days_before = days
         while days.begin < days.end:
-            until = min(days.begin + DAY_S, days.end)
+            first = max(days.end - DAY_S, days.begin)
             days.learned += await self._learn(
-                days.begin, until, before=days.before, since=days.since, told=days.told
+                first, days.end, before=days.before, since=days.since, told=days.told
             )
-            days.begin = until
+            days.end = first
             days.told.clear()
         log.info("usage_warmed", {names.COUNT: days.learned})
-        # What came while the source failed comes next.
-        self._until = days.end // self.step_s * self.step_s
         self._days_before = None
 
     async def follow(self) -> None:
         now = self.process.clock.now()
         end = (now - LATE_S) // self.step_s * self.step_s
-        # After a time in which it could not be asked, a day is asked for at most.
-        begin = max(self._until or end - self.step_s, end - DAY_S)
+        # What came while nobody learned, or the source failed, is asked for, too: a day at most.
+        since = end - DAY_S if len(self.usages) else end - self.step_s
+        begin = max(self._until or since, end - DAY_S)
         if end <= begin:
             return
         await self._learn(begin, end, before=lambda _: now, since=self._last_at)
@@ -136,6 +159,8 @@ class SourceLearning:
     ) -> int:
         learned = 0
         async for steps in self.source.steps(begin=begin, end=end):
+            if self.turn() != self._turn:
+                raise OthersTurnError
             now = self.process.clock.now()
             found = samples_of(steps, self.keys, now=now, before=before, since=since)
             done = self.usages.learn(found.samples, now=now)

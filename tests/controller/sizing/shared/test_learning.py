@@ -18,8 +18,10 @@ from nemutator_controller.ingest.usage_points import (
 from nemutator_controller.sizing.keys import ByPath, replicas
 from nemutator_controller.sizing.learning import UsageLearner
 from nemutator_controller.sizing.shared.learning import SAVE_EVERY_S, SHOWN_EVERY_S, SharedLearning
+from nemutator_controller.sizing.sources.source_learning import SourceLearning
 from nemutator_controller.sizing.usages import Usages
 
+from tests.controller.sizing.sources.test_source_learning import KEY, STEP_S, Known, Recorded
 from tests.controller.sizing.test_usages import NOW, summary
 from tests.fakes.batches import busy_report
 from tests.fakes.clocks import ManualClock
@@ -68,6 +70,7 @@ class Brain:
         self.usages = Usages(most=10)
         self.store = MemorySharedUsages(rows, name)
         self.beside, self.watcher = CountedBeside(), Watcher()
+        self.turns: list[int | None] = []
         process = fake_process(clock=clock)
         learner = UsageLearner(
             self.usages, SeriesOwners(replicas(ByPath().of), most_nodes=10), process
@@ -81,6 +84,7 @@ class Brain:
             in_thread=at_once,
             beside=[self.beside],
             watchers=[self.watcher],
+            on_turn=self.turns.append,
         )
 
     def known(self) -> dict[str, int]:
@@ -239,3 +243,52 @@ async def test_whatever_happens_each_report_counts_once(steps: list[str]) -> Non
                 await brains.all[number].learning.turn()
     assert not brains.rows.waiting
     assert sum(row.points for row in brains.rows.rows.values()) == reported
+
+
+async def test_whoever_begins_to_learn_says_so_once_it_knows_what_waited(brains: Brains) -> None:
+    one, other = brains.all
+    brains.rows.report("n1", points())
+    known: list[dict[str, int]] = []
+    one.learning.on_turn = lambda _: known.append(one.known())
+    await one.learning.turn()
+    await other.learning.turn()
+    assert (known, other.turns) == ([{"a": 1}], [])
+    brains.clock.jump(LOST_S)
+    await other.learning.turn()
+    one.learning.on_turn = one.turns.append
+    await one.learning.turn()
+    assert one.turns == [None]
+    assert len(other.turns) == 1
+
+
+async def test_what_is_learned_from_elsewhere_is_saved_and_the_next_brain_learns_the_rest(
+    brains: Brains,
+) -> None:
+    one, other = brains.all
+    first = of_source(one, brains.clock)
+    await one.learning.turn()
+    await first.warm()
+    await first.follow()
+    brains.clock.jump(SAVE_EVERY_S)
+    await one.learning.save()
+    saved_until = one.usages.last_at(KEY)
+    brains.clock.jump(3_600)
+    # It learns an hour more, and dies before that is saved.
+    await first.follow()
+    assert one.usages.last_at(KEY) > saved_until
+    second = of_source(other, brains.clock)
+    brains.clock.jump(LOST_S)
+    await other.learning.turn()
+    assert other.usages.last_at(KEY) == saved_until
+    await second.warm()
+    await second.follow()
+    (seen,) = other.usages.seen([KEY], now=brains.clock.now())
+    assert seen.last_at == one.usages.last_at(KEY)
+    assert seen.points == seen.span_s / STEP_S
+
+
+def of_source(brain: Brain, clock: ManualClock) -> SourceLearning:
+    return SourceLearning(
+        Recorded(), Known(), brain.usages, fake_process(clock=clock), lambda: True, lambda: 0,
+        warm_days=2, follows=True, step_s=STEP_S,
+    )  # fmt: skip

@@ -13,7 +13,12 @@ from nemutator_controller.sizing.sources.recorded_steps import (
     RecordedSteps,
     SourceUnavailableError,
 )
-from nemutator_controller.sizing.sources.source_learning import AGAIN_S, LATE_S, SourceLearning
+from nemutator_controller.sizing.sources.source_learning import (
+    AGAIN_S,
+    LATE_S,
+    OthersTurnError,
+    SourceLearning,
+)
 from nemutator_controller.sizing.usages import Usages
 
 from tests.fakes.clocks import ManualClock
@@ -69,9 +74,9 @@ def learning(
 ) -> tuple[SourceLearning, MemoryMeter]:
     meter = MemoryMeter()
     given: dict[str, Any] = {"warm_days": 8, "follows": True, "step_s": STEP_S, **more}
-    keys = given.pop("keys", Known())
+    keys, turn = given.pop("keys", Known()), given.pop("turn", lambda: 0)
     process = fake_process(clock=clock, meter=meter)
-    return SourceLearning(source, keys, usages, process, lambda: True, **given), meter
+    return SourceLearning(source, keys, usages, process, lambda: True, turn, **given), meter
 
 
 async def test_a_new_brain_learns_the_days_before_and_an_old_one_does_not() -> None:
@@ -86,7 +91,7 @@ async def test_a_new_brain_learns_the_days_before_and_an_old_one_does_not() -> N
     assert meter.value(names.SOURCE_SAMPLES_DROPPED, reason="absurd") == 16
     await made.warm()
     assert len(source.asked) == 8
-    assert [end for _, end in source.asked[:-1]] == [begin for begin, _ in source.asked[1:]]
+    assert [begin for begin, _ in source.asked[:-1]] == [end for _, end in source.asked[1:]]
 
 
 async def test_what_follows_is_learned_once() -> None:
@@ -172,3 +177,57 @@ async def test_what_came_while_it_failed_follows() -> None:
     await made.follow()
     (seen,) = usages.seen([KEY], now=clock.now())
     assert (seen.points, seen.last_at) == (8 * 288 + 24, NOW + 7_200)
+
+
+async def test_a_brain_that_starts_again_in_the_midst_of_the_days_goes_on_with_the_rest() -> None:
+    clock, usages = ManualClock(NOW), Usages(most=10)
+    made, _ = learning(TwoNamespaces(fails_before={7}), usages, clock, keys=ByNamespace())
+    with pytest.raises(SourceUnavailableError):
+        await made.warm()
+    clock.jump(7_200)
+    again, _ = learning(TwoNamespaces(set()), usages, clock, keys=ByNamespace())
+    await again.warm()
+    await again.follow()
+    for one in usages.seen([KEY, replace(KEY, namespace="store")], now=clock.now()):
+        # From eight days before the second start on, and nothing twice.
+        assert one.points == one.span_s / STEP_S
+        assert (one.span_s, one.last_at) == (8 * DAY_S - STEP_S, NOW + 7_200 - STEP_S)
+
+
+async def test_what_came_while_nobody_learned_is_asked_for_at_the_start() -> None:
+    clock, usages = ManualClock(NOW), Usages(most=10)
+    made, _ = learning(Recorded(), usages, clock, warm_days=0)
+    await made.follow()
+    clock.jump(7_200)
+    again, _ = learning(Recorded(), usages, clock, warm_days=0)
+    await again.warm()
+    await again.follow()
+    (seen,) = usages.seen([KEY], now=clock.now())
+    assert (seen.points, seen.span_s) == (25, 7_500)
+
+
+async def test_of_several_brains_the_one_whose_turn_it_is_learns() -> None:
+    clock, usages, source = ManualClock(NOW), Usages(most=10), Recorded()
+    turn: list[int | None] = [None]
+    made, _ = learning(source, usages, clock, turn=lambda: turn[0])
+    async with in_background(made.run(), clock):
+        await clock.until_sleeping()
+        assert not source.asked
+        for number, asked in ((3, 9), (None, 9), (4, 18)):
+            # With another turn what is known has been replaced by what was saved.
+            usages.become(Usages(most=10))
+            turn[0] = number
+            await clock.advance(AGAIN_S)
+            await clock.until_sleeping()
+            assert len(source.asked) == asked
+    (seen,) = usages.seen([KEY], now=clock.now())
+    assert seen.points == seen.span_s / STEP_S
+
+
+async def test_a_turn_that_ends_among_the_days_ends_them() -> None:
+    clock, usages = ManualClock(NOW), Usages(most=10)
+    turns = iter([1, 1, 1, 2])
+    made, _ = learning(TwoNamespaces(set()), usages, clock, turn=lambda: next(turns))
+    with pytest.raises(OthersTurnError):
+        await made.warm()
+    assert usages.seen([KEY], now=NOW)[0].points < 2 * 288
