@@ -1,6 +1,7 @@
 """Answers in JSON, the same for every endpoint of the brain."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 
 import msgspec
@@ -33,13 +34,41 @@ def answer(document: object, *, status: int = 200) -> web.Response:
     )
 
 
+def long_answer(document: object, parts: AsyncIterator[bytes]) -> web.Response:
+    """*document*, whose list is empty and comes last, with the items in *parts* in it, each part without its brackets.
+
+    Others have their turns between two parts; as one piece, 10 MB hold them all up for a twentieth of a second.
+    """
+
+    async def pieces() -> AsyncIterator[bytes]:
+        head, _, tail = msgspec.json.encode(document).rpartition(b"]")
+        yield head
+        between = b""
+        async for part in parts:
+            yield between + part
+            between = b","
+            await asyncio.sleep(0)
+        yield b"]" + tail
+
+    return web.Response(
+        body=pieces(), content_type="application/json", headers={"Cache-Control": "no-store"}
+    )
+
+
 def unless_known(request: web.Request, document: object, *, tag: str) -> web.Response:
     """*document*, unless the caller has the one with this *tag* already.
 
     The tag is weak: the same for as long as no decision would be another.
     """
+    return made_unless_known(request, lambda: answer(document), tag=tag)
+
+
+def made_unless_known(
+    request: web.Request, make: Callable[[], web.Response], *, tag: str
+) -> web.Response:
+    """The same for an answer that is made only when it is needed."""
     known = any(one.value == tag for one in request.if_none_match or ())
-    response = web.Response(status=304) if known else answer(document)
+    response = web.Response(status=304) if known else make()
     response.headers["ETag"] = f'W/"{tag}"'
     return response
 

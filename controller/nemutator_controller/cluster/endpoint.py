@@ -5,7 +5,7 @@ page and the command ask for the list of nodes first, and then for the topology 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -13,7 +13,7 @@ from aiohttp import web
 from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import refusal
+from nemutator_controller.answers import long_answer, refusal
 from nemutator_controller.cluster.nodes import Nodes, ReportedNode
 from nemutator_controller.cluster.pods import PodLookup
 from nemutator_controller.cluster.topology import NO_PODS, Filter, Topology, node_view
@@ -61,7 +61,11 @@ class TopologyApi:
             async with self._turn:
                 return await asyncio.to_thread(encoded, some)
 
-        return _sent(Topology(now=now, nodes=[]), nodes, opened)
+        async def parts() -> AsyncIterator[bytes]:
+            for first in range(0, len(nodes), AT_ONCE):
+                yield await opened(nodes[first : first + AT_ONCE])
+
+        return long_answer(Topology(now=now, nodes=[]), parts())
 
     def _nodes(self, wanted: Filter) -> Sequence[ReportedNode]:
         """Those to look at: of a namespace that has pods, the nodes that they are on."""
@@ -74,26 +78,6 @@ class TopologyApi:
             if wanted.admits_node(name)
             for node in self.nodes.named(name)
         ]
-
-
-def _sent(
-    document: Topology,
-    nodes: Sequence[ReportedNode],
-    opened: Callable[[Sequence[ReportedNode]], Awaitable[bytes]],
-) -> web.Response:
-    """*document* with *nodes* in its list, which is empty and comes last."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        head, _, tail = msgspec.json.encode(document).rpartition(b"]")
-        yield head
-        for first in range(0, len(nodes), AT_ONCE):
-            items = await opened(nodes[first : first + AT_ONCE])
-            yield (b"," if first else b"") + items
-        yield b"]" + tail
-
-    return web.Response(
-        body=pieces(), content_type="application/json", headers={"Cache-Control": "no-store"}
-    )
 
 
 def _filter(request: web.Request) -> Filter:

@@ -1,7 +1,7 @@
 """`/api/v1/advice` for people, and for admission, which gets it only when it has changed."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from nemutator_common.admission_snapshots import ADVICE_PATH, AdviceSnapshot
 from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
-from nemutator_controller.answers import answer, refusal, unless_known
+from nemutator_controller.answers import answer, long_answer, made_unless_known, refusal
 from nemutator_controller.sizing.all_advice import AT_ONCE, gather_advice
 from nemutator_controller.sizing.documents import Advice, AdviceList, for_admission, is_listed
 from nemutator_controller.sizing.histogram_documents import keys_of, use_histograms
@@ -93,13 +93,18 @@ class AdviceApi:
         )
         now = self.process.clock.now()
         listed = [one for one in found.items if is_listed(one, now=now)]
-        # Only of what is asked for: whoever may see one namespace learns nothing of others.
-        listed = with_similar(listed, self.images.of_each(_keys(listed)))
-        remarked: list[Advice] = []
-        for begin in range(0, len(listed), AT_ONCE):
-            remarked += self._remarked(listed[begin : begin + AT_ONCE])
+        images: list[str] = []
+        for some in _slices(listed):
+            images += self.images.of_each(_keys(some))
             await self.process.clock.sleep(0)
-        return answer(AdviceList(items=remarked))
+        # Only of what is asked for: whoever may see one namespace learns nothing of others.
+        listed = with_similar(listed, images)
+
+        async def parts() -> AsyncIterator[bytes]:
+            for some in _slices(listed):
+                yield _items(self._remarked(some))
+
+        return long_answer(AdviceList(items=[]), parts())
 
     async def _histograms(self, request: web.Request) -> web.Response:
         query, now = request.query, self.process.clock.now()
@@ -127,11 +132,32 @@ class AdviceApi:
             self.usages, self.requests, growing=self.growing, clock=self.process.clock
         )
         elsewhere = self.elsewhere.now()
-        items = tuple(
-            for_admission(one, elsewhere.get((one.namespace, one.owner_kind, one.owner), NOTHING))
-            for one in found.items
+
+        async def parts() -> AsyncIterator[bytes]:
+            for some in _slices(found.items):
+                yield _items(
+                    [
+                        for_admission(
+                            one, elsewhere.get((one.namespace, one.owner_kind, one.owner), NOTHING)
+                        )
+                        for one in some
+                    ]
+                )
+
+        return made_unless_known(
+            request,
+            lambda: long_answer(AdviceSnapshot(()), parts()),
+            tag=found.tag + _digest(elsewhere),
         )
-        return unless_known(request, AdviceSnapshot(items), tag=found.tag + _digest(elsewhere))
+
+
+def _slices(advice: Sequence[Advice]) -> Iterator[Sequence[Advice]]:
+    for begin in range(0, len(advice), AT_ONCE):
+        yield advice[begin : begin + AT_ONCE]
+
+
+def _items(several: Sequence[object]) -> bytes:
+    return msgspec.json.encode(several)[1:-1]
 
 
 def _keys(advice: Sequence[Advice]) -> list[ContainerKey]:
