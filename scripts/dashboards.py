@@ -113,6 +113,12 @@ BOARDS: dict[str, tuple[str, list[Panel]]] = {
                 [('max(process_resident_memory_bytes{job=~".*nemutator.*"}) by (process)', "{{process}}, largest")],
                 "bytes",
             ),
+            Panel(
+                "How long event loops were held",
+                [("histogram_quantile(0.999, sum(rate(nemutator_loop_held_seconds_bucket[$__rate_interval])) by (le, process))", "{{process}}")],
+                "s",
+                "One wake in a thousand came so late: nobody else is answered meanwhile.",
+            ),
             Panel("Reports stored", [("sum(rate(nemutator_reports_stored_total[$__rate_interval]))", "reports")], "ops"),
             Panel("Records that wait for the brain", [("sum(nemutator_uplink_waiting) by (stream)", "{{stream}}")]),
             Panel("Records dropped", [per_second("nemutator_uplink_dropped_total", "stream, reason")]),

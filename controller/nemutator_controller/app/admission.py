@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from functools import partial
 from pathlib import Path
 
 from nemutator_common.admission_snapshots import (
@@ -13,6 +14,7 @@ from nemutator_common.admission_snapshots import (
     TOKENS_PATH,
     TOMBSTONES_PATH,
 )
+from nemutator_common.loop_watching import watch_loop
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
@@ -126,6 +128,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 **bounds.tasks(),
                 "http local": local.run,
             }
+            process.supervisor.add("watch loop", partial(watch_loop, process))
             for name, body in tasks.items():
                 process.supervisor.add(name, body)
             process.supervisor.add("http webhook", webhook.run, stop_s=STOPPED_WITHIN_S)

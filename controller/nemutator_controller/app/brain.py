@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
+from functools import partial
 
+from nemutator_common.loop_watching import watch_loop
 from nemutator_common.process import Process
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
@@ -92,6 +94,7 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             tasks = cluster.leadership.arranged([*tasks, *cluster.tasks()])
         tasks += [listener.task for listener in listeners]
         add_metrics_listener(process, settings.metrics)
+        process.supervisor.add("watch loop", partial(watch_loop, process))
         add_tasks(process.supervisor, tasks)
         async with bound(listeners):
             await process.supervisor.run(stop)
