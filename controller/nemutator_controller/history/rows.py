@@ -16,6 +16,9 @@ NOBODY = -1
 NO_ROOM = -2
 
 
+NumberedKey = tuple[int, RowKey]
+
+
 class Rows:
     """Numbers from 0 to *most* for keys. A number that is free again goes to another key."""
 
@@ -78,14 +81,14 @@ class Rows:
         """The rows that were not reported since then."""
         return [int(number) for number in np.flatnonzero(self.heard_at[: self.used] < since)]
 
-    def begun(self) -> list[tuple[int, RowKey]]:
+    def begun(self) -> list[NumberedKey]:
         """The rows that are not saved as they are."""
         return [(number, self._keys[number]) for number in sorted(self._begun)]
 
     def gone(self) -> list[int]:
         return sorted(self._gone)
 
-    def saved(self, rows: Sequence[tuple[int, RowKey]], gone: Iterable[int]) -> None:
+    def saved(self, rows: Sequence[NumberedKey], gone: Iterable[int]) -> None:
         """These are saved; what has become somebody else's meanwhile is not."""
         self._begun.difference_update(
             number for number, key in rows if self._keys.get(number) == key

@@ -11,6 +11,7 @@ from nemutator_common.process import Process
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.saving import save_repeatedly
 from nemutator_controller.history.ports import UsageHistoryStore
+from nemutator_controller.history.rows import NumberedKey
 from nemutator_controller.history.saved_history import Changed, Restoring, slices
 from nemutator_controller.history.slices import LEVELS, PART, SavedRow, Slice
 from nemutator_controller.history.usage_history import FORGOTTEN_S, UsageHistory
@@ -24,6 +25,10 @@ SETTLE_EVERY_S = 15.0
 
 STEP = 16
 """Slices in one transaction, half a megabyte at most: reports must not wait long behind it."""
+
+ROWS_STEP = 1_000
+"""Rows in one transaction. A brain that meets a cluster has 40 000 of them to save at once: half a second for the database, and some for
+the loop, whose turn of the interpreter they take."""
 
 
 @dataclass(slots=True)
@@ -75,23 +80,31 @@ class UsageHistorySaver:
         self.process.meter.gauge(names.HISTORY_ROWS, len(self.usage.rows))
         self._saved += 1
         begun, gone = self.usage.rows.begun(), self.usage.rows.gone()
-        rows = [SavedRow(number, key, self._saved) for number, key in begun]
         changed: list[Changed] = [("heard", 0), *sorted(self.usage.take_changed())]
         try:
-            await self._save(rows, gone, changed)
+            await self._save(begun, gone, changed)
         except StoreUnavailableError as failure:
             log.warning("history_not_saved", {names.REASON: failure.reason})
 
     async def _save(
-        self, rows: Sequence[SavedRow], gone: Sequence[int], changed: Sequence[Changed]
+        self, begun: Sequence[NumberedKey], gone: Sequence[int], changed: Sequence[Changed]
     ) -> None:
         # Rows come first: a slice without its row would be another's.
         made = slices(self.usage, changed, saved=self._saved)
         try:
-            await self.store.save(rows, gone, list(islice(made, STEP)))
-            self.usage.rows.saved([(one.number, one.key) for one in rows], gone)
+            while len(begun) > ROWS_STEP:
+                await self._save_rows(begun[:ROWS_STEP], gone, [])
+                begun, gone = begun[ROWS_STEP:], []
+            await self._save_rows(begun, gone, list(islice(made, STEP)))
             while some := list(islice(made, STEP)):
                 await self.store.save([], [], some)
         except BaseException:
             self.usage.changed.update(changed)
             raise
+
+    async def _save_rows(
+        self, begun: Sequence[NumberedKey], gone: Sequence[int], some: Sequence[Slice]
+    ) -> None:
+        rows = [SavedRow(number, key, self._saved) for number, key in begun]
+        await self.store.save(rows, gone, some)
+        self.usage.rows.saved(begun, gone)

@@ -2,9 +2,10 @@ import asyncio
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from nemutator_common import names
 from nemutator_controller.history.minutes import MINUTE_S
-from nemutator_controller.history.saving import EVERY_S, STEP, UsageHistorySaver
+from nemutator_controller.history.saving import EVERY_S, ROWS_STEP, STEP, UsageHistorySaver
 from nemutator_controller.history.slices import Slice
 from nemutator_controller.history.usage_history import FORGOTTEN_S, UsageHistory
 
@@ -153,6 +154,45 @@ async def test_a_save_is_many_small_steps_and_may_end_after_any() -> None:
             continue
         whole = all_that_is_known(life.usage)["a"]
         assert set(restored["a"]["at"]) <= set(whole["at"])
+
+
+class CountingStore(MemoryUsageHistory):
+    """It notes how many rows each save has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows_of_each: list[int] = []
+
+    async def save(self, rows, gone, slices: Sequence[Slice]) -> None:  # type: ignore[no-untyped-def]
+        await super().save(rows, gone, slices)
+        self.rows_of_each.append(len(rows))
+
+
+async def test_many_new_rows_are_saved_in_small_steps_before_what_is_in_them() -> None:
+    life, store = Life(most=3 * ROWS_STEP), CountingStore()
+    life.saver.store = store
+    owners = [f"o{number}" for number in range(2 * ROWS_STEP + 1)]
+    life.use(*owners, minute=0)
+    await life.saver.save()
+    few = [ROWS_STEP, ROWS_STEP, 1]
+    assert store.rows_of_each[:3] == few
+    assert not any(store.rows_of_each[3:])
+    assert store.steps[:2] == [0, 0]
+    assert store.steps[2]
+    assert {one.key.owner for one in store.kept_rows.values()} == set(owners)
+    await life.saver.save()
+    assert sum(store.rows_of_each) == len(owners)
+
+
+async def test_rows_that_were_saved_before_the_store_failed_are_not_saved_again() -> None:
+    life, store = Life(DyingStore(after=1), most=3 * ROWS_STEP), CountingStore()
+    life.use(*[f"o{number}" for number in range(ROWS_STEP + 1)], minute=0)
+    with pytest.raises(RuntimeError):
+        await life.saver.save()
+    life.saver.store = store
+    await life.saver.save()
+    assert sum(store.rows_of_each) == 1
+    assert store.kept
 
 
 async def test_a_smaller_limit_keeps_what_fits() -> None:
