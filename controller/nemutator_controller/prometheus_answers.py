@@ -85,7 +85,8 @@ def read_answer(content: bytes, *, now: float) -> PrometheusAnswer:
     try:
         whole = _ANSWER.decode(content)
         if whole.status != "success" or whole.data is None:
-            raise UnreadablePrometheusError(_plain(f"{whole.errorType}: {whole.error}"))
+            why = _plain(": ".join(one for one in (whole.errorType, whole.error) if one))
+            raise UnreadablePrometheusError(why or "it answers neither data nor an error")
         if whole.data.resultType not in ("vector", "matrix"):
             kind = _plain(whole.data.resultType)
             raise UnreadablePrometheusError(f"it answers a {kind}, not a vector or a matrix")

@@ -83,6 +83,20 @@ def test_anything_else_is_unreadable(content: bytes) -> None:
         read_answer(content, now=NOW)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"status":"success","data":null}', "it answers neither data nor an error"),
+        (b'{"status":"error","errorType":"bad_data"}', "bad_data"),
+        (b'{"status":"error","errorType":"bad_data","error":"no"}', "bad_data: no"),
+    ],
+)
+def test_it_is_said_why(content: bytes, said: str) -> None:
+    with pytest.raises(UnreadablePrometheusError) as caught:
+        read_answer(content, now=NOW)
+    assert str(caught.value) == said
+
+
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_no_bytes_do_any_harm(content: bytes) -> None:
     with pytest.raises(UnreadablePrometheusError):

@@ -41,6 +41,11 @@ class Recording:
     uses: tuple[RecordedUse, ...]
     dropped: Mapping[str, int]
 
+    @property
+    def judged(self) -> tuple[RecordedUse, ...]:
+        """With two hours at least; before the second one no strategy says anything."""
+        return tuple(use for use in self.uses if use.hours > 1)
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedPoint:

@@ -54,10 +54,11 @@ def main(argv: Sequence[str]) -> int:
         arguments.write(None, Output.TABLE, lambda: totals_view(decode(document), prices))
     else:
         wide = given.output == Output.WIDE.value
+        recorded = given.prometheus is not None or given.datadog is not None
         arguments.write(
             document,
             given.output,
-            lambda: view(decode(document), namespace=given.namespace, wide=wide),
+            lambda: view(decode(document), namespace=given.namespace, wide=wide, recorded=recorded),
         )
     return ExitCode.OK
 

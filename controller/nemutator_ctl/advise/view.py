@@ -44,6 +44,9 @@ NOTHING = (
     "Nothing to advise on yet: no agent has reported what a container used.\n"
     "`nemutator topology` shows what runs; a first summary takes a quarter of a minute.\n"
 )
+NOTHING_RECORDED = (
+    "Nothing to advise on: no container's CPU and memory are recorded there for these days.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,16 @@ def decode(document: object) -> tuple[AdviceRow, ...]:
     return understood(document, Listing[AdviceRow], "advice").items
 
 
-def view(rows: Sequence[AdviceRow], *, namespace: str | None = None, wide: bool = False) -> str:
-    """The greatest waste first. *namespace* is the one that was asked about; None means all."""
+def view(
+    rows: Sequence[AdviceRow],
+    *,
+    namespace: str | None = None,
+    wide: bool = False,
+    recorded: bool = False,
+) -> str:
+    """The greatest waste first. *namespace* is the one that was asked about; None means all. *recorded*: by others than agents."""
+    if not rows and recorded:
+        return NOTHING_RECORDED
     if not rows and namespace:
         where = visible(f"No agent has reported what a container of {namespace} used.", limit=200)
         return f"{where}\n`nemutator advise` shows all that have been reported.\n"

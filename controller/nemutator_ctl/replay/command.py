@@ -100,7 +100,7 @@ def _recording(file: Path, resource: Resource, step_s: int) -> Recording:
             recording = read_parquet(file, resource, step_s=step_s)
         else:
             recording = _of_text(file, resource, step_s)
-        if not any(use.hours > 1 for use in recording.uses):
+        if not recording.judged:
             raise UnreadableRecordingError(f"it has not two hours of {resource} of any container")
     except OSError as error:
         raise OperatorError(

@@ -33,8 +33,9 @@ def document(
     """*own*: with each strategy's own number. *alike*: with those that miss as much as the others."""
     return {
         "resource": resource,
-        "containers": len(recording.uses),
-        "days": round(sum(use.hours for use in recording.uses) / 24, 2),
+        "containers": len(recording.judged),
+        "tooShort": len(recording.uses) - len(recording.judged),
+        "days": round(sum(use.hours for use in recording.judged) / 24, 2),
         "leftOut": dict(recording.dropped),
         "comparedAt": missed,
         "items": [
@@ -65,8 +66,9 @@ def view(shown: Mapping[str, Any]) -> str:
                 "never" if compared is None else _figure(compared["cost"], "{:.2f}"),
             )
         )
+    short = f" ({shown['tooShort']} with less than two hours left out)" if shown["tooShort"] else ""
     return (
-        f"{shown['resource']} of {shown['containers']} containers, {shown['days']:g} days in all;"
+        f"{shown['resource']} of {shown['containers']} containers{short}, {shown['days']:g} days in all;"
         f" missed: the share {what}\n" + table(layout, rows)
     )
 

@@ -34,6 +34,14 @@ def test_what_is_requested_now_stands_before_what_is_advised() -> None:
     assert "230M   300m    -        0%   provisional: 40 of 100 points" in row
 
 
+def test_of_what_others_have_recorded_no_agent_is_missing() -> None:
+    for namespace in (None, "shop"):
+        said = view((), namespace=namespace, recorded=True)
+        assert "recorded there" in said
+        assert "agent" not in said
+    assert "no agent" in view(())
+
+
 def test_the_greatest_waste_comes_first_of_cpu_and_memory_together() -> None:
     small = item(owner="small", requests_now={"cpu": "250m", "memory": None})
     large = item(owner="large", requests_now={"cpu": "200m", "memory": str(8 << 30)})

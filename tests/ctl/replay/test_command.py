@@ -34,6 +34,19 @@ def test_strategies_are_shown_side_by_side(
     assert "points left out: 1 negative" in err
 
 
+def test_jobs_of_minutes_are_not_counted_as_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["time,name,pod,cpu", *(f"{step * 300},web,p,1" for step in range(72))]
+    rows += [f"{number * 300},job-{number},p,1" for number in range(30)]
+    file = tmp_path / "use.csv"
+    file.write_text("\n".join(rows))
+    assert main([str(file), "--strategy", "krr"]) == ExitCode.OK
+    assert capsys.readouterr().out.startswith(
+        "cpu of 1 containers (30 with less than two hours left out), 0.25 days in all;"
+    )
+
+
 def test_the_document_has_the_same(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([recorded, "--resource", "memory", "--strategy", "krr", "-o", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
