@@ -24,6 +24,10 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 Collector = TypeVar("Collector", bound=MetricWrapperBase)
 
 
+_MOST_TICKS = 32
+"""As many at once take less time than the client library's one step."""
+
+
 class _Ticks:
     """Counts for a series until somebody looks: the client library takes ten times as long for each, and a
     counter of Python's own moves on in one step, whoever else counts."""
@@ -58,7 +62,13 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def count(self, metric: Metric, amount: float = 1, /, **labels: str) -> None:
-        self._child(metric, Counter, labels).inc(amount)
+        series = self._child(metric, Counter, labels)
+        if type(amount) is int and 0 < amount <= _MOST_TICKS:
+            tick = self._ticks_of(series).tick
+            for _ in range(amount):
+                tick()
+        else:
+            series.inc(amount)
 
     def gauge(self, metric: Metric, value: float, /, **labels: str) -> None:
         self._levels[self._child(metric, Gauge, labels)] = value
@@ -67,11 +77,7 @@ class Metrics:
         self._child(metric, Histogram, labels).observe(value)
 
     def counter(self, metric: Metric, /, **labels: str) -> Callable[[], object]:
-        series = self._child(metric, Counter, labels)
-        ticks = self._ticks.get(series)
-        if ticks is None:
-            ticks = self._ticks[series] = _Ticks(series)
-        return ticks.tick
+        return self._ticks_of(self._child(metric, Counter, labels)).tick
 
     def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
         return partial(self._levels.__setitem__, self._child(metric, Gauge, labels))
@@ -85,6 +91,9 @@ class Metrics:
         for series, value in self._levels.items():
             series.set(value)
         return generate_latest(self._registry)
+
+    def _ticks_of(self, series: Counter) -> _Ticks:
+        return self._ticks.get(series) or self._ticks.setdefault(series, _Ticks(series))
 
     def _child(self, metric: Metric, kind: type[Collector], labels: dict[str, str]) -> Collector:
         # The client library takes ten times as long to find an existing series.

@@ -8,7 +8,6 @@ that is known of the cluster has changed, all plans are forgotten.
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -42,8 +41,7 @@ PlanKey = tuple[object, ...]
 Circumstances = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPlan:
+class KnownPlan(msgspec.Struct, frozen=True):
     planned: MutationPlan
     operations: tuple[Operation, ...]
     stamp_at: int

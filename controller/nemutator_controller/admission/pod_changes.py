@@ -1,7 +1,8 @@
 """What is done to a pod by its plan: the patch with its stamp, and the record of it."""
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from nemutator_controller.admission.known_plans import KnownPlan
 from nemutator_controller.admission.proven_patches import patch_of
@@ -14,8 +15,7 @@ from nemutator_controller.policies.plans import MutationPlan
 POD = "Pod"
 
 
-@dataclass(frozen=True, slots=True)
-class PodChange:
+class PodChange(msgspec.Struct, frozen=True):
     """Before it is recorded."""
 
     decision: str

@@ -20,7 +20,7 @@ from nemutator_controller.admission.stamp_messages import (
 from nemutator_controller.mutations.decisions import Edit, Maybe, Subject
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.path_texts import parse_path
-from nemutator_controller.mutations.paths import Path, PathError, label, value_at
+from nemutator_controller.mutations.paths import Path, PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, Stamp
 
 KEPT_S = 30.0
@@ -32,6 +32,9 @@ MOST = 4_096
 MOST_KINDS = 8
 """Different changes of pods that have one origin: each further pod is compared with each of them."""
 
+
+_A_LABEL = "metadata.labels["
+"""Begins the paths to single labels."""
 
 Place = Literal["ids", "heard", "given_back"]
 
@@ -242,8 +245,10 @@ class RecentStamps:
 
 def labels_beside(pod: Any, edits: Sequence[Edit]) -> Mapping[str, str]:
     """The labels of *pod* that *edits* do not write."""
-    ours = {edit.path for edit in edits}
-    return {key: text for key, text in _labels_of(pod).items() if str(label(key)) not in ours}
+    ours = {
+        parse_path(edit.path).steps[-1].name for edit in edits if edit.path.startswith(_A_LABEL)
+    }
+    return {key: text for key, text in _labels_of(pod).items() if key not in ours}
 
 
 def _labels_of(pod: Any) -> Mapping[str, str]:

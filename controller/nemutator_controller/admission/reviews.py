@@ -9,7 +9,6 @@ and `patch` and `patchType` are both there or both absent; to it `null` is the s
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -113,8 +112,7 @@ class _Review(_Camel, frozen=True):
     request: AdmissionRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdmissionResponse:
+class AdmissionResponse(msgspec.Struct, frozen=True, kw_only=True):
     operations: Sequence[dict[str, Any]] = ()
     """A JSON Patch; empty: no patch."""
     warnings: tuple[str, ...] = ()

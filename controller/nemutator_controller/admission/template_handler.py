@@ -6,7 +6,7 @@ left alone, too: a policy that is new rolls no pods by itself.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -135,7 +135,7 @@ class TemplateHandler:
             operations=operations, warnings=planned.warnings, decision=decision
         )
         if request.dry_run:
-            return "dry_run", replace(answer, decision="")
+            return "dry_run", structs.replace(answer, decision="")
         record = Decision(
             id=decision,
             at=self.process.clock.now(),

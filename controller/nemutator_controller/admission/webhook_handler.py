@@ -73,8 +73,7 @@ log = logging.getLogger(__name__)
 _PLACEHOLDER = PREFIX.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
+class _Decided(msgspec.Struct, frozen=True):
     """How a request ends, once what has to be recorded is."""
 
     result: Result
@@ -85,8 +84,7 @@ class _Decided:
     saved: "_Saved | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Saved:
+class _Saved(msgspec.Struct, frozen=True):
     """What is recorded and remembered of a change."""
 
     pod: Any

@@ -175,7 +175,7 @@ def candidate_of(found: Json, situation: Situation) -> CandidatePod:
     texts = (draft.value(field_path("metadata", field)) for field in ("labels", "annotations"))
     labels, annotations = ((each[0] if each else None) or {} for each in texts)
     pod = candidate(situation, labels, annotations)
-    return replace(pod, images=image.repositories(draft))
+    return structs.replace(pod, images=image.repositories(draft))
 
 
 def _follows(edit: Edit, policies: Collection[str], kind: str) -> bool:

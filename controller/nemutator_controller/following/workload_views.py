@@ -46,7 +46,7 @@ def situation_as_pod(situation: Situation) -> Situation:
     taken_back = frozenset(
         path.removeprefix(ITSELF) for path in situation.reversed if path.startswith(ITSELF)
     )
-    return replace(situation, subject=subject, reversed=taken_back)
+    return msgspec.structs.replace(situation, subject=subject, reversed=taken_back)
 
 
 def for_metadata(policies: Iterable[Policy]) -> Sequence[Policy]:

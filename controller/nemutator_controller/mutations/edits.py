@@ -122,7 +122,8 @@ class Draft:
 
     def edits(self) -> tuple[Edit, ...]:
         """What has really changed: each field once, in the order in which they were first written."""
-        paths = self._outer_paths()
+        texts = {path: str(path) for path in self._authors}
+        paths = self._outer_paths(texts.values())
         if len(paths) < len(self._authors):
             self._is_straight = False
         edits: list[Edit] = []
@@ -136,7 +137,7 @@ class Draft:
             author = self._authors[path]
             edits.append(
                 Edit(
-                    path=str(path),
+                    path=texts[path],
                     before=before,
                     after=after,
                     verb=author.verb,
@@ -150,10 +151,13 @@ class Draft:
         """What was written, where it is just what `edits` say: each field once, and nothing removed."""
         return self._writing if self._is_straight else None
 
-    def _outer_paths(self) -> Sequence[Path]:
-        """All that were written, but for those within another one: such a change is part of that one."""
+    def _outer_paths(self, written: Iterable[str]) -> Sequence[Path]:
+        """All that were written, but for those within another one: such a change is part of that one.
+
+        *written*: their texts.
+        """
         # In their order, whatever is within a path follows it at once. In most pods nothing is.
-        texts = sorted(map(str, self._authors))
+        texts = sorted(written)
         if not any(map(str.startswith, texts[1:], texts)):
             return list(self._authors)
         touched = {path.steps for path in self._authors}

@@ -85,7 +85,7 @@ def apply(
     """
     spec, annotations = _spec(draft), _annotations(draft)
     listed = [(field, each) for field in LISTS for each in _objects(spec, field)]
-    declared = _declared(spec, listed, annotations)
+    declared, attributes = _declared(spec, listed, annotations)
     volume, mounts = _volume_name(spec), list(_mounts(listed))
     _check_name(listed)
     taken = [f"{field}[name={name}]" for field, name, by in mounts if by not in (None, volume)]
@@ -96,8 +96,8 @@ def apply(
     path = named("volumes", volume)
     if not draft.value(path):
         csi: dict[str, Json] = {"driver": str(names.CSI_DRIVER)}
-        if attributes := to_volume(declared):
-            csi["volumeAttributes"] = attributes
+        if attributes:
+            csi["volumeAttributes"] = dict(attributes)
         draft.set(path, {"name": volume, "csi": csi}, _AUTHOR)
     known = Starts()
     if declared.environment and exec_commands.VERB not in skipped:
@@ -124,34 +124,38 @@ def apply(
     return [*known.warnings, *_shared_files(spec, listed, declared)]
 
 
-def _declared(spec: Json, listed: _Listed, annotations: Mapping[str, str]) -> Declarations:
-    """What the pod's annotations ask for, and the ids that its containers agree on."""
+def _declared(
+    spec: Json, listed: _Listed, annotations: Mapping[str, str]
+) -> tuple[Declarations, Mapping[str, str]]:
+    """What the pod's annotations ask for, with the ids that its containers agree on; and the same as attributes
+    of a volume."""
+    user = _agreed_id(spec, listed, "runAsUser")
+    group = _agreed_id(spec, listed, "runAsGroup")
+    fs_group = _id(_pods(spec).get("fsGroup"))
+    ours = tuple(item for item in annotations.items() if item[0].startswith(_DOMAIN))
+    # Pods of a workload, and of its next revision, declare the same.
+    is_short = sum(len(text) for _, text in ours) <= _LONGEST_KNOWN
+    declare = _declarations if is_short else _declarations.__wrapped__
     try:
-        declared = _declarations(annotations)
+        declared, attributes = declare(ours, user, group, fs_group)
     except DeclarationError as error:
         raise NotInjectedError(f"annotations: {error}") from error
     to = declared.on_rotate
     if isinstance(to, ContainerSignal) and to.container not in _names(listed):
         raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
-    return replace(
-        declared,
-        run_as_user=_agreed_id(spec, listed, "runAsUser"),
-        run_as_group=_agreed_id(spec, listed, "runAsGroup"),
-        fs_group=_id(_pods(spec).get("fsGroup")),
-    )
-
-
-def _declarations(annotations: Mapping[str, str]) -> Declarations:
-    """Pods of a workload, and of its next revision, declare the same."""
-    ours = tuple(item for item in annotations.items() if item[0].startswith(_DOMAIN))
-    if sum(len(text) for _, text in ours) > _LONGEST_KNOWN:
-        return from_annotations(annotations)
-    return _known_declarations(ours)
+    return declared, attributes
 
 
 @functools.lru_cache(maxsize=256)
-def _known_declarations(annotations: tuple[tuple[str, str], ...]) -> Declarations:
-    return from_annotations(dict(annotations))
+def _declarations(
+    annotations: tuple[tuple[str, str], ...],
+    user: int | None,
+    group: int | None,
+    fs_group: int | None,
+) -> tuple[Declarations, Mapping[str, str]]:
+    declared = from_annotations(dict(annotations))
+    declared = replace(declared, run_as_user=user, run_as_group=group, fs_group=fs_group)
+    return declared, to_volume(declared)
 
 
 def _names(listed: _Listed) -> Collection[str]:

@@ -9,7 +9,6 @@ the nodes or the pod itself would not let run is not made.
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -78,8 +77,7 @@ class ContainerResources(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """Whether this may change the pod's quality-of-service class."""
 
 
-@dataclass(frozen=True, slots=True)
-class Circumstances:
+class Circumstances(msgspec.Struct, frozen=True):
     """What the verb depends on beside the object."""
 
     workload: WorkloadRef

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from nemutator_controller.mutations.globs import fits, fits_any
 from nemutator_controller.policies.model import Policy
@@ -12,8 +13,7 @@ from nemutator_controller.policies.model import Policy
 _NONE: Mapping[str, object] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidatePod:
+class CandidatePod(msgspec.Struct, frozen=True, kw_only=True):
     """What policies can see of a pod, or of an object that makes pods."""
 
     namespace: str
@@ -24,7 +24,7 @@ class CandidatePod:
     """Its own name, or the beginning of a generated one, and its workload's."""
     workload: tuple[str, str] = ("", "")
     """Kind and name of what makes it; without that its own."""
-    annotations: Mapping[str, object] = field(default_factory=lambda: _NONE)
+    annotations: Mapping[str, object] = _NONE
     images: tuple[str, ...] | None = ()
     """Repositories in full; None: they are not known yet, and may be any."""
     user: str = ""

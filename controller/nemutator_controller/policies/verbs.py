@@ -95,8 +95,7 @@ Findings = Iterable[ImageFinding] | None
 """Warnings, which say what a policy wants and was not done, and what it does not allow or cannot pin."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What verbs depend on beside the object and the policy."""
 
     circumstances: Circumstances

@@ -1,12 +1,12 @@
 """Which containers are started with the pod's variables, and by which command."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits
 from nemutator_controller.mutations.exec_commands import DELIVERY, PROGRAM, starts_of

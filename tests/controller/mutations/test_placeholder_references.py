@@ -1,9 +1,9 @@
 """A reference goes where nemutator-exec finds it, or the placeholder stays."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits
 from nemutator_controller.mutations.exec_commands import PROGRAM

@@ -1,10 +1,10 @@
 """The plan for an object: policies by name, then injection, previews apart, and all of it once."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 from nemutator_controller.mutations.advisor import NoAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,7 +95,7 @@ def test_pods_that_differ_in_what_is_not_read_have_one_plan(
         namespace_labels={"nemutator.io/inject": inject},
         injector=Injector("nemutator/agent:1"),
     )
-    there = replace(here, subject=replace(OWNED, generate_name="web-2-"))
+    there = msgspec.structs.replace(here, subject=replace(OWNED, generate_name="web-2-"))
     planned = plan(one, here, POLICIES)
     assert plan(other, there, POLICIES) == planned
     assert render(other, planned.edits, "Pod") == render(one, planned.edits, "Pod")
