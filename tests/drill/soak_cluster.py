@@ -216,7 +216,8 @@ class Standing:
         name = f"fresh-{self.written}"
         template = teams.deployment("fresh")["spec"]["template"]
         metadata = {**template["metadata"], "name": name, "namespace": NAMESPACE}
-        self.cluster.apply({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata})
+        pod = {"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata}
+        until(lambda: self._is_applied(pod), f"{name} is made", within_s=WELL_S)
         try:
             self.team.kubectl(
                 "wait", f"pod/{name}", "--for=condition=Ready", f"--timeout={WELL_S:g}s"
@@ -224,6 +225,14 @@ class Standing:
             until(lambda: self._has(name), f"{name} has its secret", within_s=WELL_S)
         finally:
             self.team.kubectl("delete", "pod", name, "--wait=false")
+
+    def _is_applied(self, document: Json) -> bool:
+        """An API server that has just been killed may be slower than kubectl waits."""
+        try:
+            self.cluster.apply(document)
+        except KubectlError:
+            return False
+        return True
 
     def journal(self, since: float) -> dict[str, Json]:
         """What admission has done to pods since then, by id."""

@@ -38,7 +38,7 @@ from tests.drill.soak_witness import AuditWatch, Machine, files_with
 from tests.e2e.first_light.team import NAMESPACE
 from tests.testbed.building.cache import MissingPartError
 from tests.testbed.parts import vault as parts_vault
-from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.postgres import Postgres
@@ -245,7 +245,9 @@ class _Soaking:
         """One promise that does not hold does not end the drill."""
         try:
             do()
-        except (NotInTimeError, AssertionError, OSError, json.JSONDecodeError) as error:
+        except (
+            NotInTimeError, KubectlError, AssertionError, OSError, json.JSONDecodeError,
+        ) as error:  # fmt: skip
             self.complaints.append(f"{what}: {type(error).__name__}: {error}")
             return False
         return True

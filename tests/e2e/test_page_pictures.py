@@ -17,7 +17,7 @@ from tests.e2e.test_page_flow_map import talk
 from tests.e2e.test_page_overview import troubled
 from tests.e2e.test_page_policies import POLICIES, policy, preview
 from tests.fakes.console_brain import ORIGIN, FakeBrain
-from tests.fakes.console_inventory import history, row
+from tests.fakes.console_inventory import history, row, used, workload_item
 from tests.fakes.console_lists import advice, mutation
 
 LARGEST = 160_000
@@ -27,6 +27,11 @@ LARGEST = 160_000
 @pytest.fixture
 def brain(context: BrowserContext) -> FakeBrain:
     brain = troubled()
+    brain.documents["/api/v1/workloads"] = {
+        "items": [workload_item(), workload_item(name="search", waste=used(1.8, 5 << 30))],
+        "totals": {"waste": used(4.3, 7 << 30)},
+        "prices": {"core_hour": 0.04, "gib_hour": 0.005, "currency": "EUR"},
+    }
     brain.lists["/api/v1/advice"] = [
         advice(
             owner=name,
@@ -78,7 +83,7 @@ def test_each_page_has_its_picture(
 ) -> None:
     folder = Path(os.environ.get("NEMUTATOR_PICTURES", tmp_path))
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": 1080, "height": 560})
+    page.set_viewport_size({"width": 1280, "height": 720})
     places = {
         "overview": ("#overview", "#wrong-lines a", None),
         "workload": ("#history/shop/Deployment/api", "#row-plots .plot", None),
