@@ -28,10 +28,12 @@ run: venv-run ## start everything on this machine; ARGS="--data-dir …"
 	@NEMUTATOR_BRAIN_SEASON_DAY_S=$${NEMUTATOR_BRAIN_SEASON_DAY_S:-120} exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
 
 # The whole suite on two CPUs or more; what ARGS picks out is faster without workers. The rules of the
-# house are left to `make check`: each worker would parse the whole tree once more.
+# house are left to `make check`: each worker would parse the whole tree once more. Tests of the other
+# tiers would be left out as well, but each worker would import them first.
+OTHER_TIERS := --ignore=tests/house --ignore=tests/e2e --ignore=tests/drill
 .PHONY: test
 test: venv-dev ## fast tests: no root, no network; up to 4 minutes
-	@scripts/tested test $(PYTEST) $(if $(ARGS),,--ignore=tests/house --numprocesses=auto --maxprocesses=4)
+	@scripts/tested test $(PYTEST) $(if $(ARGS),,$(OTHER_TIERS) --numprocesses=auto --maxprocesses=4)
 
 CHECKS := check-style check-types check-imports check-c check-house
 

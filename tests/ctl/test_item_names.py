@@ -7,6 +7,7 @@ from nemutator_ctl.item_names import item_names
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=15,
 )
 
 
@@ -38,7 +39,7 @@ def test_what_is_no_list_has_no_names(document: object) -> None:
     assert refused.value.code is ExitCode.USAGE
 
 
-@given(st.lists(JSON))
+@given(st.lists(JSON, max_size=8))
 def test_whatever_a_brain_answers_each_line_is_one_name_that_prints(items: list[object]) -> None:
     printed = item_names({"items": items})
     assert printed == "" or printed.endswith("\n")

@@ -14,9 +14,11 @@ from nemutator_common.data_directory_files import prepare, read_link_token, rene
 from nemutator_controller.app import brain
 from nemutator_controller.settings.brain import BrainSettings
 
+from tests.fakes.databases import begin_empty
+
 PATIENCE = ClientTimeout(total=60)
 READY_S = 240
-"""It makes its database first, which took a machine with twenty busy processes more than a minute."""
+"""On a machine with twenty busy processes a start took more than a minute."""
 
 
 @dataclass
@@ -47,6 +49,7 @@ async def standing_brain(root: Path, **settings: Any) -> AsyncIterator[StandingB
     directory = prepare(root)
     if not directory.link_token.exists():
         renew_link_token(directory)
+    begin_empty(directory.database)
     stop = asyncio.Event()
     wished = BrainSettings(data_dir=root, console="127.0.0.1:0", **settings)
     token = read_link_token(directory).reveal()

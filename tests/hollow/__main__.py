@@ -21,7 +21,6 @@ time.
 import argparse
 import asyncio
 import contextlib
-import os
 import random
 import signal
 import sys
@@ -38,8 +37,8 @@ from nemutator_controller.kube.transport import HttpTransport
 from tests.fakes.meters import MemoryMeter
 from tests.hollow.clearing import NotClearedError
 from tests.hollow.fleet import Fleet
+from tests.hollow.kubeconfigs import Kubeconfig
 from tests.hollow.plan import Plan
-from tests.kubeconfig import Kubeconfig
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -144,16 +143,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--name", default="hollow", help="begins all names; tells fleets apart")
     add("--seed", type=int, default=0)
     add("--at-once", type=int, default=16, help="requests under way at most")
-    add("--kubeconfig", type=Path, default=_environment_path(), help="default: KUBECONFIG")
+    add("--kubeconfig", type=Path, help="default: where kubectl looks")
     add("--context", default="")
     add("--clear", action="store_true", help="only take away what is there of this name")
     return parser
-
-
-def _environment_path() -> Path | None:
-    name = os.environ.get("KUBECONFIG", "")
-    # A list of files is kubectl's own affair: the reader of kubeconfigs merges them itself.
-    return Path(name) if name and os.pathsep not in name else None
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from tests.hollow.plan import LABEL
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 50.0
 
-# The command imports the official package to read a kubeconfig, which takes a second.
 pytestmark = pytest.mark.slow
 
 
@@ -114,5 +113,5 @@ def test_a_missing_kubeconfig_is_named_with_its_remedy(
 ) -> None:
     assert main(["--kubeconfig", str(tmp_path / "none")]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"hollow: kubeconfig {tmp_path / 'none'}: no such file")
+    assert said.startswith(f"hollow: kubeconfig {tmp_path / 'none'}: there is no kubeconfig")
     assert "remedy: " in said

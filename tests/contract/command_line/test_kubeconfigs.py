@@ -10,7 +10,7 @@ from nemutator_common.secret import Secret
 from nemutator_ctl.kubeconfigs.files import credentials_of, entry_in
 from nemutator_ctl.kubeconfigs.model import KubeconfigError, Pem
 
-from tests.kubeconfig import read_by_package
+from tests.contract.command_line.package_kubeconfigs import read_by_package
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def content(pem: Pem | None) -> str | None:
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_both_readers_find_the_same(user: str, cluster: str, tmp_path: Path) -> None:
     path = laid(tmp_path, USERS[user], CLUSTERS[cluster])
-    theirs = read_by_package(str(path), "")
+    theirs = read_by_package(path)
     assert not theirs.problem
     entry = entry_in((path,), "")
     ours = credentials_of(entry, (path,), "")

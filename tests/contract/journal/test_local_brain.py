@@ -1,9 +1,6 @@
 """The whole way where there is no cluster: applied, changed, listed, taken back, by API and command."""
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,23 +15,16 @@ from nemutator_controller.journal.endpoint import explained
 from nemutator_controller.journal.manifests import LARGEST
 
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.decisions import CPU, TEAM, decision
 from tests.fakes.manifests import Json, deployment, policy
-
-PATIENCE_S = 60.0
-
-
-@dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
 
 
 @dataclass
 class Standing:
     brain: StandingBrain
     root: Path
+    nemutator: CommandLine
 
     async def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         async with self.brain.local.request(method, path, json=body) as answer:
@@ -45,30 +35,16 @@ class Standing:
         assert status == 200, answer
         return dict(answer)
 
-    async def nemutator(self, *words: str | Path) -> Ran:
-        """The command as people type it, in another process."""
-        command, *rest = words
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "nemutator_ctl", command, "--data-dir", self.root, *rest),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if "NEMUTATOR" not in name},
-        )
-        async with asyncio.timeout(PATIENCE_S):
-            out, err = await process.communicate()
-        assert process.returncode is not None
-        return Ran(process.returncode, out.decode(), err.decode())
-
     @property
     def file(self) -> Path:
         return self.root / "objects" / "Deployment" / "default" / "web.json"
 
 
 @pytest.fixture
-async def standing(tmp_path: Path) -> AsyncIterator[Standing]:
-    async with standing_brain(tmp_path / "data") as brain:
-        yield Standing(brain, tmp_path / "data")
+async def standing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[Standing]:
+    root = tmp_path / "data"
+    async with standing_brain(root) as brain:
+        yield Standing(brain, root, CommandLine(root, capsys))
 
 
 def template(document: Json) -> Json:
@@ -326,13 +302,16 @@ async def test_decisions_of_admission_come_by_the_stream_once(standing: Standing
     assert (status, tombstones["tombstones"]) == (200, [])
 
 
-async def test_the_journal_survives_the_brain(tmp_path: Path) -> None:
-    async with standing_brain(tmp_path / "data") as brain:
-        first = Standing(brain, tmp_path / "data")
+async def test_the_journal_survives_the_brain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, nemutator = tmp_path / "data", CommandLine(tmp_path / "data", capsys)
+    async with standing_brain(root) as brain:
+        first = Standing(brain, root, nemutator)
         await first.apply(policy())
         applied = await first.apply(deployment())
-    async with standing_brain(tmp_path / "data") as brain:
-        second = Standing(brain, tmp_path / "data")
+    async with standing_brain(root) as brain:
+        second = Standing(brain, root, nemutator)
         path = f"/api/v1/mutations/{applied['id']}/rollback"
         status, done = await second.ask("POST", path)
         assert (status, done["state"]) == (200, "reversed")

@@ -1,4 +1,4 @@
-"""What ten thousand agents do after an outage, with some hundred of them and real connections."""
+"""What ten thousand agents do after an outage, with a hundred of them and real connections."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from nemutator_common import names
 
 from tests.fakes.reconnecting import Agents, Brain
 
-AGENTS, HANDSHAKES = 300, 3
+AGENTS, HANDSHAKES = 120, 3
 
 
 async def test_agents_that_come_back_at_once_take_turns_and_lose_nothing(

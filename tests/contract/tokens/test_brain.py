@@ -3,13 +3,12 @@
 import asyncio
 import contextlib
 import json
-import os
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from nemutator_common import names
 from nemutator_common.admission_snapshots import TOKENS_PATH
 from nemutator_common.data_directory_files import read_link_token
@@ -19,6 +18,7 @@ from nemutator_common.shipping.destinations import LocalBrain
 from nemutator_controller.admission.snapshot_slices import token_slices
 
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.manifests import deployment
 from tests.fakes.slices import whole
 
@@ -41,6 +41,7 @@ class Listening:
 
     brain: StandingBrain
     documents: DocumentsOverHttp
+    command_line: CommandLine
 
     async def known(self) -> dict[str, str]:
         found = whole(token_slices(await self.documents.get(TOKENS_PATH)))
@@ -53,18 +54,8 @@ class Listening:
         await until(is_known)
 
     async def nemutator(self, *words: str) -> tuple[int, str]:
-        directory = ("--data-dir", str(self.brain.directory.root))
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "nemutator_ctl", "token", *directory, *words),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env={name: value for name, value in os.environ.items() if "NEMUTATOR" not in name},
-        )
-        async with asyncio.timeout(PATIENCE_S):
-            out, _ = await process.communicate()
-        assert process.returncode is not None
-        return process.returncode, out.decode()
+        ran = await self.command_line("token", *words)
+        return ran.code, ran.out + ran.err
 
     async def applied(self, value: str) -> Any:
         manifest = deployment()
@@ -75,16 +66,20 @@ class Listening:
 
 
 @contextlib.asynccontextmanager
-async def listening(root: Path, **settings: Any) -> AsyncIterator[Listening]:
+async def listening(
+    root: Path, captured: pytest.CaptureFixture[str], **settings: Any
+) -> AsyncIterator[Listening]:
     async with standing_brain(root, **settings) as brain:
         where = LocalBrain(brain.directory.socket(names.BRAIN))
         proof = Proof(lambda: read_link_token(brain.directory))
         async with BrainOverHttp(where, proof=proof) as link:
-            yield Listening(brain, DocumentsOverHttp(link))
+            yield Listening(brain, DocumentsOverHttp(link), CommandLine(root, captured))
 
 
-async def test_a_token_that_is_set_reaches_admission_and_manifests(tmp_path: Path) -> None:
-    async with listening(tmp_path / "data") as it:
+async def test_a_token_that_is_set_reaches_admission_and_manifests(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with listening(tmp_path / "data", capsys) as it:
         assert await it.known() == {}
         answer = await it.applied(TEAM)
         assert "the token store has no such key" in answer["warnings"][0]
@@ -108,8 +103,10 @@ async def test_a_token_that_is_set_reaches_admission_and_manifests(tmp_path: Pat
         assert await it.known() == {TEAM: "bank", "nemu_b": "x"}
 
 
-async def test_a_token_is_tried_removed_and_refused(tmp_path: Path) -> None:
-    async with listening(tmp_path / "data") as it:
+async def test_a_token_is_tried_removed_and_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with listening(tmp_path / "data", capsys) as it:
         assert (await it.nemutator("set", "nemu_label_a", "a b"))[0] == ExitCode.OK
         code, out = await it.nemutator("test", "nemu_label_a")
         assert code == ExitCode.FAILED
@@ -126,9 +123,11 @@ async def test_a_token_is_tried_removed_and_refused(tmp_path: Path) -> None:
             assert code == ExitCode.USAGE, out
 
 
-async def test_a_file_that_is_named_must_be_there_and_is_not_made(tmp_path: Path) -> None:
+async def test_a_file_that_is_named_must_be_there_and_is_not_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "named.json"
-    async with listening(tmp_path / "data", tokens_file=str(path)) as it:
+    async with listening(tmp_path / "data", capsys, tokens_file=str(path)) as it:
         assert "No such file" in (await it.nemutator("list"))[1]
         found = whole(token_slices(await it.documents.get(TOKENS_PATH)))
         assert found is not None

@@ -1,8 +1,6 @@
 """From a unit's use to its drop-in and back, by API and command, beside a systemctl that is a program."""
 
-import asyncio
 import os
-import sys
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -16,17 +14,17 @@ from nemutator_common.wire import REPORTS_PATH
 
 from tests.contract.sizing.test_advice import summed
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.systemctl_program import systemctl_program
 
-PATIENCE_S = 60.0
 SIZE = "/api/v1/units/shop.service/size"
 
 
 @dataclass
 class Sized:
     brain: StandingBrain
-    root: Path
     folder: Path
+    command_line: CommandLine
 
     @property
     def file(self) -> Path:
@@ -36,22 +34,15 @@ class Sized:
         async with self.brain.local.post(path) as answer:
             return answer.status, await answer.json()
 
-    async def nemutator(self, *words: str) -> tuple[int, str]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "nemutator_ctl", *words, "--data-dir", str(self.root)),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env={name: value for name, value in os.environ.items() if "NEMUTATOR" not in name},
-        )
-        async with asyncio.timeout(PATIENCE_S):
-            out, _ = await process.communicate()
-        assert process.returncode is not None
-        return process.returncode, out.decode()
+    async def nemutator(self, command: str, *words: str) -> tuple[int, str]:
+        ran = await self.command_line(command, *words)
+        return ran.code, ran.out + ran.err
 
 
 @pytest.fixture
-async def sized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sized]:
+async def sized(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> AsyncIterator[Sized]:
     folder = tmp_path / "system"
     folder.mkdir()
     program = systemctl_program(tmp_path, folder=folder)
@@ -60,7 +51,7 @@ async def sized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         batch = summed(1, 101, begun_at=time.time() - 1_600, path="/system.slice/shop.service")
         async with brain.local.post(REPORTS_PATH, data=msgspec.json.encode(batch)) as answer:
             assert answer.status == 200
-        yield Sized(brain, tmp_path / "data", folder)
+        yield Sized(brain, folder, CommandLine(tmp_path / "data", capsys))
 
 
 async def test_by_api_a_unit_is_given_what_is_advised_and_what_somebody_changes_stays(

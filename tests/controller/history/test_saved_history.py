@@ -45,7 +45,7 @@ def known(usage: UsageHistory) -> list[float]:
     return [float(one) for one in means[~np.isnan(means)]]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(st.integers(1, 400))
 def test_what_is_made_slices_of_comes_back(minutes: int) -> None:
     usage = history()

@@ -303,7 +303,7 @@ def reference(
 SERIES = [pod("a"), pod("b")]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(reports(), st.randoms())
 def test_minutes_are_what_a_plain_sum_says_in_any_order_of_nodes(said, rng) -> None:  # type: ignore[no-untyped-def]
     by_node: dict[str, list[list[Point]]] = defaultdict(list)

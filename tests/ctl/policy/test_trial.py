@@ -178,10 +178,10 @@ def test_a_kind_of_ours_that_does_not_exist_is_named() -> None:
     assert "kind: expected" in attempt([file("x", policy(), misspelt)]).faults[0]
 
 
-def test_a_pod_of_ten_thousand_containers_is_left_alone_as_in_a_cluster() -> None:
+def test_a_pod_of_a_thousand_containers_is_left_alone_as_in_a_cluster() -> None:
     manifest = deployment()
     manifest["spec"]["template"]["spec"]["containers"] = [
-        {"name": f"c{number}", "image": "app:1"} for number in range(10_000)
+        {"name": f"c{number}", "image": "app:1"} for number in range(1_000)
     ]
     assert attempt([file("x", policy(), manifest)]).text == (
         "Deployment default/web\n  warning: left alone: more than 128 containers\n  no change\n"

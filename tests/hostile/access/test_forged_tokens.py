@@ -234,7 +234,7 @@ async def test_a_forged_token_of_admission_is_not_reviewed_either() -> None:
     assert door.meter.value(names.CALLERS, result="refused") == 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 async def test_no_changed_byte_of_a_true_token_gets_in(data: st.DataObject) -> None:
     door = ProvenDoor(ec_key())

@@ -32,7 +32,7 @@ def found(ran: Ran) -> dict[bytes, bytes]:
     return {name: value for name, _, value in pairs}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(variables=st.dictionaries(names, values, max_size=64), cut=st.integers(0, 1000))
 def test_whatever_is_declared_arrives_byte_by_byte_however_it_is_cut(
     tmp_path: Path, variables: Mapping[str, bytes], cut: int
@@ -51,7 +51,7 @@ mutations = st.lists(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mutations)
 @example([(0, len(GOOD), b"")])
 def test_a_damaged_answer_never_crashes_it(
@@ -73,14 +73,14 @@ def test_a_damaged_answer_never_crashes_it(
         assert ran.reported.startswith("nemutator-exec: ")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=2000))
 def test_nor_does_any_other_answer(tmp_path: Path, answer: bytes) -> None:
     ran = answered(tmp_path, answer + b"\r\n\r\n")
     assert (ran.code, ran.printed) == (NOT_STARTED, b"")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from([403, 404, 400]), st.binary(max_size=300))
 def test_nor_does_a_refusal_in_other_words(tmp_path: Path, status: int, words: bytes) -> None:
     body = b'{"error": "' + words + b'", "remedy": "r", "step": "s"}'

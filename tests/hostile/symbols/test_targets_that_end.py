@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -20,17 +19,17 @@ from tests.fakes.ending_targets import EndingFiles, EndingTarget
 from tests.fakes.process import fake_process
 
 MOST_STEPS = 60
-WAITS = "import os; print(flush=True); os.read(0, 1)"
 
 
 def started() -> "subprocess.Popen[str]":
+    """A small program with few files, which has begun: it has echoed a line, and waits for another."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-c", WAITS],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        ["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
+    assert process.stdin is not None
     assert process.stdout is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
     process.stdout.readline()
     return process
 

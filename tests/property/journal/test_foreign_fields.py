@@ -1,4 +1,4 @@
-"""Whatever strangers write while a mutation is taken back stays, in some hundred interleavings."""
+"""Whatever strangers write while a mutation is taken back stays, in a hundred interleavings."""
 
 import random
 
@@ -7,7 +7,7 @@ import pytest
 from tests.property.journal.in_memory import InMemory
 from tests.property.journal.interleavings import interleaved
 
-CASES = 300
+CASES = 100
 """The drill has ten thousand."""
 
 

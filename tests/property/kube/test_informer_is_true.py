@@ -1,8 +1,8 @@
 """Whatever happens on the way, at rest the informer has what the server has, and so have its readers.
 
 Random writes, cuts, forgotten history, lost bookmarks, restarts and restores go to the fake server's
-store, in process; time passes by sleeping only. `make test` runs a few hundred cases; `make drill`
-the 2 000 and more that count.
+store, in process; time passes by sleeping only. `make test` runs a hundred cases; `make drill` the
+2 000 and more that count.
 """
 
 import asyncio
@@ -199,7 +199,7 @@ async def turns_of_the_loop(turns: int) -> None:
         await asyncio.sleep(0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(cases)
 @pytest.mark.slow
 def test_at_rest_the_snapshot_is_the_servers_state(

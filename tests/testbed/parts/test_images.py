@@ -83,7 +83,7 @@ def planted(tree: Tree, where: Path, *, backwards: bool = False) -> bytes:
 
 @pytest.mark.slow
 @given(folders)
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_the_same_content_gives_the_same_bytes_whenever_it_was_written(tree: Tree) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         where = Path(temporary)
@@ -92,7 +92,7 @@ def test_the_same_content_gives_the_same_bytes_whenever_it_was_written(tree: Tre
 
 @pytest.mark.slow
 @given(folders)
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_the_layer_is_the_folder(tree: Tree) -> None:
     def check(layer: tarfile.TarFile, tree: Tree, above: str) -> int:
         count = len(tree)
