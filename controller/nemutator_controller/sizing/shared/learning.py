@@ -58,9 +58,10 @@ class SharedLearning:
     _claim: Claim | None = field(default=None, init=False)
     _learned: set[int] = field(default_factory=set, init=False)
     """Points that are in the rows in memory, and not in the saved ones."""
-    _watched: frozenset[int] = field(default=frozenset(), init=False)
+    _watched: set[int] = field(default_factory=set, init=False)
     """Those of the points that wait which watchers have seen."""
     _saved_at: float = field(default=0.0, init=False)
+    _renewed_at: float = field(default=0.0, init=False)
     _shown_at: float = field(default=float("-inf"), init=False)
     _beside_at: float = field(default=0.0, init=False)
     _heard_at: float = field(default=0.0, init=False)
@@ -96,20 +97,21 @@ class SharedLearning:
                 await self._show()
                 await self._take_in()
                 return
+            self._renewed_at = self.process.clock.now()
             # Only now: what another brain has saved until this moment counts.
             await self._start_from_store()
             self._claim, self._saved_at = claim, self.process.clock.now()
             log.warning("learning_begun", {names.GENERATION: claim.generation})
-        elif not await self.store.renew(self._claim):
-            await self._lose()
+        elif not await self._renew(self._claim):
             return
         await self._take_in()
+        if self._claim is None:
+            return
         # Not before: what waited is known now, and whoever learns from elsewhere learns what lies behind it.
         self.on_turn(self._claim.generation)
         for one in self.beside:
             await one.settle_once()
-        if self.process.clock.now() - self._saved_at >= self.save_every_s:
-            await self.save()
+        await self._save_when_due()
 
     async def save(self) -> None:
         """Save what changed and forget the points that are in it."""
@@ -138,10 +140,35 @@ class SharedLearning:
         waiting = await self.store.waiting()
         known = self._watched if self._claim is None else self._watched & self._learned
         new = [number for number in waiting if number not in known]
+        self._watched.intersection_update(waiting)
         for begin in range(0, len(new), AT_ONCE):
-            self._take(await self.store.points(new[begin : begin + AT_ONCE]))
+            several = new[begin : begin + AT_ONCE]
+            self._take(await self.store.points(several))
+            self._watched.update(several)
             await self.process.clock.sleep(0)
-        self._watched = frozenset(waiting)
+            if self._claim is not None and not await self._goes_on(self._claim):
+                return
+
+    async def _goes_on(self, claim: Claim) -> bool:
+        """Whether this brain still learns. After an outage more may wait than is learned before its claim is lost: then each brain
+        in turn would begin with it, and none would save anything."""
+        if self.process.clock.now() - self._renewed_at < TURN_S:
+            return True
+        if not await self._renew(claim):
+            return False
+        await self._save_when_due()
+        return self._claim is not None
+
+    async def _renew(self, claim: Claim) -> bool:
+        if not await self.store.renew(claim):
+            await self._lose()
+            return False
+        self._renewed_at = self.process.clock.now()
+        return True
+
+    async def _save_when_due(self) -> None:
+        if self.process.clock.now() - self._saved_at >= self.save_every_s:
+            await self.save()
 
     def _take(self, several: Sequence[WaitingPoints]) -> None:
         seen, learned = list[NodePoints](), list[NodePoints]()

@@ -17,7 +17,13 @@ from nemutator_controller.ingest.usage_points import (
 )
 from nemutator_controller.sizing.keys import ByPath, replicas
 from nemutator_controller.sizing.learning import UsageLearner
-from nemutator_controller.sizing.shared.learning import SAVE_EVERY_S, SHOWN_EVERY_S, SharedLearning
+from nemutator_controller.sizing.shared.kept_points import WaitingPoints
+from nemutator_controller.sizing.shared.learning import (
+    AT_ONCE,
+    SAVE_EVERY_S,
+    SHOWN_EVERY_S,
+    SharedLearning,
+)
 from nemutator_controller.sizing.sources.source_learning import SourceLearning
 from nemutator_controller.sizing.usages import Usages
 
@@ -140,6 +146,64 @@ async def test_all_watch_each_report_once(brains: Brains) -> None:
     await brains.all[1].learning.turn()
     assert brains.all[1].known() == {"a": 3}
     assert [brain.watcher.seen for brain in brains.all] == [3, 3]
+
+
+class SlowStore(MemorySharedUsages):
+    """Each read of points takes so long that the claim would be lost after two of them."""
+
+    def __init__(self, brains: Brains, holder: str, meanwhile: Brain) -> None:
+        super().__init__(brains.rows, holder)
+        self._clock, self._meanwhile = brains.clock, meanwhile
+        self.left: list[int] = []
+        """How many points waited after each read."""
+
+    async def points(self, numbers: Sequence[int]) -> Sequence[WaitingPoints]:
+        found = await super().points(numbers)
+        self._clock.jump(LOST_S - 2)
+        await self._meanwhile.learning.turn()
+        self.left.append(len(self._rows.waiting))
+        return found
+
+
+async def test_who_has_more_to_learn_than_a_claim_lasts_keeps_it_and_saves_on_the_way(
+    brains: Brains,
+) -> None:
+    one, other = brains.all
+    await one.learning.turn()
+    many = 8 * AT_ONCE
+    for _ in range(many):
+        brains.rows.report("n1", points())
+    store = one.learning.store = SlowStore(brains, "a", other)
+    await one.learning.turn()
+    assert (one.learning.learns, other.learning.learns) == (True, False)
+    assert one.known() == {"a": many}
+    assert store.left[0] == many > store.left[-1] > 0
+    # What is left after a kill is learned by the next one, and the rest is saved.
+    brains.clock.jump(LOST_S)
+    await other.learning.turn()
+    assert other.known() == {"a": many}
+    assert other.watcher.seen == many
+
+
+async def test_who_loses_the_claim_while_it_learns_stops_learning(brains: Brains) -> None:
+    one, other = brains.all
+    await one.learning.turn()
+    for _ in range(3 * AT_ONCE):
+        brains.rows.report("n1", points())
+
+    class Stopped(MemorySharedUsages):
+        async def points(self, numbers: Sequence[int]) -> Sequence[WaitingPoints]:
+            found = await super().points(numbers)
+            if not other.learning.learns:
+                brains.clock.jump(LOST_S)
+                await other.learning.turn()
+            return found
+
+    one.learning.store = Stopped(brains.rows, "a")
+    await one.learning.turn()
+    assert (one.learning.learns, other.learning.learns) == (False, True)
+    assert (one.known(), other.known()) == ({}, {"a": 3 * AT_ONCE})
+    assert one.turns[-1] is None
 
 
 async def test_who_is_killed_takes_nothing_with_it(brains: Brains) -> None:
