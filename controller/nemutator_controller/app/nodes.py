@@ -157,9 +157,8 @@ def nodes_part(
 
 
 def brain_name(settings: BrainSettings) -> str:
-    """What tells this brain from the others: the pod's name, and off clusters the data directory, too."""
-    host = socket.gethostname()
-    return host if settings.cluster else f"{host}:{settings.data_dir}"
+    """What tells this brain from the others, also from one on the same host, whose name its pod may have."""
+    return f"{socket.gethostname()}:{settings.data_dir}"
 
 
 @dataclass(frozen=True, slots=True)

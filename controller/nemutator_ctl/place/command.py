@@ -10,7 +10,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.documents import DocumentError, parsed
-from nemutator_ctl.place.view import PLACEMENT_PATH, decode, details, overview, pod_in
+from nemutator_ctl.place.view import PLACEMENT_PATH, decode, details, first_pod, overview
 
 REMEDY = "give the file of a Pod, or of a workload that makes pods"
 
@@ -42,8 +42,7 @@ def _pod(given: argparse.Namespace) -> dict[str, Any]:
         documents = parsed(content)
     except (OSError, DocumentError) as error:
         raise OperatorError(f"{given.file}: {error}", remedy=REMEDY, code=ExitCode.USAGE) from error
-    for document in documents:
-        pod = pod_in(document, namespace=given.namespace or "default")
-        if pod is not None:
-            return pod
+    pod = first_pod(documents, namespace=given.namespace or "default")
+    if pod is not None:
+        return pod
     raise OperatorError(f"{given.file}: there is no pod in it", remedy=REMEDY, code=ExitCode.USAGE)

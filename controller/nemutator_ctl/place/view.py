@@ -1,12 +1,13 @@
 """Scores of nodes as a table, and with the reasons of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from nemutator_ctl.answers import Amount, understood
+from nemutator_ctl.documents import unlisted
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -85,6 +86,12 @@ def _reason(one: ListedPlace, *, best: bool) -> str:
     if chosen is None or (gain(chosen) <= 0 if best else gain(chosen) >= 0):
         return "-"
     return chosen.why
+
+
+def first_pod(documents: Iterable[Any], *, namespace: str) -> dict[str, Any] | None:
+    """Of all *documents* and what Lists among them hold; None where there is none."""
+    found = (pod_in(each, namespace=namespace) for each in unlisted(documents))
+    return next((pod for pod in found if pod is not None), None)
 
 
 def pod_in(document: Any, *, namespace: str) -> dict[str, Any] | None:

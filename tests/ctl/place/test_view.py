@@ -5,7 +5,7 @@ import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_controller.placement.documents import placement_document
 from nemutator_controller.placement.scores import explained
-from nemutator_ctl.place.view import decode, details, overview, pod_in
+from nemutator_ctl.place.view import decode, details, first_pod, overview, pod_in
 
 from tests.controller.placement.nodes import POD, WEB, node, snapshot
 
@@ -71,3 +71,15 @@ def test_a_workload_is_the_pod_that_it_makes() -> None:
         {"kind": "Deployment", "spec": {"template": 3}},
     ):
         assert pod_in(other, namespace="x") is None
+
+
+def test_the_first_pod_in_a_list_is_found() -> None:
+    service = {"kind": "Service", "metadata": {"name": "web"}, "spec": {}}
+    pod = {"kind": "Pod", "metadata": {"name": "web-1"}, "spec": {"containers": []}}
+    wanted = {"metadata": {"name": "web-1", "namespace": "shop"}, "spec": {"containers": []}}
+    inner = {"kind": "List", "items": [service, pod]}
+    assert first_pod([{"kind": "List", "items": [service, inner]}], namespace="shop") == wanted
+    typed = {"kind": "PodList", "items": [{key: pod[key] for key in ("metadata", "spec")}]}
+    assert first_pod([service, typed], namespace="shop") == wanted
+    for nothing in ({"kind": "List", "items": None}, {"kind": "List", "items": ["x", 3]}, [], 7):
+        assert first_pod([nothing], namespace="shop") is None
