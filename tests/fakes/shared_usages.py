@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from nemutator_common.clocks import Clock
+from nemutator_common.wire_activity import Flow
 from nemutator_controller.database.claim import LOST_AFTER_S, Claim
 from nemutator_controller.ingest.usage_points import UsagePoints
 from nemutator_controller.sizing.keys import ContainerKey
@@ -21,9 +22,11 @@ class SharedRows:
         self.rows: dict[ContainerKey, SavedUsage] = {}
         self._last = 0
 
-    def report(self, node: str, points: UsagePoints) -> None:
+    def report(
+        self, node: str, points: UsagePoints | None = None, flows: Sequence[Flow] = ()
+    ) -> None:
         self._last += 1
-        self.waiting[self._last] = WaitingPoints(self._last, node, pack(points))
+        self.waiting[self._last] = WaitingPoints(self._last, node, pack(points, flows))
 
     def spoil(self) -> None:
         self._last += 1

@@ -117,17 +117,19 @@ def nodes_part(
             beside=beside,
             watchers=watchers,
             on_turn=on_turn,
+            flows=flows,
         )
         restores.append(learning.restore)
         tasks.append(Task(TaskPhase.SAVE, "learning", learning.run))
     else:
-        reports = ConsumedReports(
+        consumed = ConsumedReports(
             gathered,
             LearningTurns([*learners, *watchers], process.clock),
             tables,
             process,
             most_nodes=settings.most_nodes,
         )
+        reports = ReportsWithFlows(consumed, flows)
 
     async def restore() -> None:
         for one in restores:
@@ -141,7 +143,7 @@ def nodes_part(
         process=process,
     )
     receiver = Receiver(
-        ReportsWithFlows(reports, flows),
+        reports,
         nodes,
         pace,
         tables,

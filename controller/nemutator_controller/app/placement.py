@@ -94,8 +94,7 @@ def placement_part(context: BrainContext, snapshot: KeptNodesSnapshot | None) ->
 
 
 def _telling(context: BrainContext, snapshot: KeptNodesSnapshot | None) -> TalkerTelling | None:
-    # Of several brains each hears of a part of the flows, and admission asks any of them.
-    if snapshot is None or context.shared:
+    if snapshot is None:
         return None
     round_s = ROUND_S * context.settings.neighbour_minute_s / 60
     return TalkerTelling(snapshot, context.process, round_s)

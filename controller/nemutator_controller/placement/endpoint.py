@@ -62,7 +62,7 @@ class TalkersApi:
     """For admission, on the uplink."""
 
     telling: TalkerTelling | None
-    """None: there is nobody whose flows are known as a whole."""
+    """None: there is no cluster."""
 
     def routes(self) -> list[ProcessRoute]:
         route = web.get(TALKERS_PATH, self._give, allow_head=False)

@@ -22,7 +22,7 @@ CPU_TARGET, MEMORY_TARGET = 0.60, 0.75
 SPREAD_TARGET = 0.35
 """Before and in a peak: room for what comes counts more than nodes that could be saved."""
 
-COOL, HOT = 0.65, 0.80
+COOL, HOT = 0.60, 0.75
 """Of a node's CPU, if all of its pods are busy at once: up to the one nothing speaks against it, from the other on nothing
 for it. What packs by the use of now would meet the rest of it in the next peak."""
 

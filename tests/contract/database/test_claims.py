@@ -89,7 +89,7 @@ async def test_points_wait_from_their_acknowledgement_until_they_are_saved(
     waiting = await shared.waiting()
     assert len(waiting) == 2
     [points, _] = await shared.points(waiting)
-    assert (points.node, len(unpack(points.packed))) == ("n1", 1)
+    assert (points.node, len(unpack(points.packed)[0])) == ("n1", 1)
     assert await shared.save(claim, ROWS, (), waiting)
     assert await shared.waiting() == []
     assert [row.points for row in (await shared.load(heard_since=0)).values()] == [1]

@@ -1,10 +1,12 @@
-"""Points of use as bytes, and back: what a brain writes for the one that learns."""
+"""Points of use, and flows, as bytes, and back: what a brain writes for the one that learns, and for all that show what is now."""
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from nemutator_common.wire_activity import Flow
 
 from nemutator_controller.ingest.usage_points import Series, UsagePoints
 
@@ -33,24 +35,37 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     from_at: bytes
     to_at: bytes
     columns: dict[str, bytes]
+    flows: tuple[Flow, ...] = ()
+    """Rows of a former version have none."""
 
 
 _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
-def pack(points: UsagePoints) -> bytes:
+_NO_POINTS = UsagePoints(
+    series=[],
+    of=np.zeros(0, dtype=np.int32),
+    from_at=np.zeros(0),
+    to_at=np.zeros(0),
+    columns={},
+)
+
+
+def pack(points: UsagePoints | None, flows: Sequence[Flow] = ()) -> bytes:
+    points = _NO_POINTS if points is None else points
     kept = _Kept(
         list(points.series),
         points.of.astype(_NUMBER).tobytes(),
         points.from_at.astype(_DOUBLE).tobytes(),
         points.to_at.astype(_DOUBLE).tobytes(),
         {name: column.astype(_DOUBLE).tobytes() for name, column in points.columns.items()},
+        tuple(flows),
     )
     return zlib.compress(msgspec.msgpack.encode(kept), level=1)
 
 
-def unpack(packed: bytes) -> UsagePoints:
-    """The points that `pack` made *packed* of; raises `UnreadablePointsError`."""
+def unpack(packed: bytes) -> tuple[UsagePoints, tuple[Flow, ...]]:
+    """What `pack` made *packed* of; raises `UnreadablePointsError`."""
     try:
         kept = _decoder.decode(zlib.decompressobj().decompress(packed, LARGEST))
         of = np.frombuffer(kept.of, _NUMBER).astype(np.int32)
@@ -62,4 +77,5 @@ def unpack(packed: bytes) -> UsagePoints:
         raise UnreadablePointsError("its columns are not of one length")
     if len(of) and not 0 <= int(of.min()) <= int(of.max()) < len(kept.series):
         raise UnreadablePointsError("a point is of no series")
-    return UsagePoints(series=kept.series, of=of, from_at=from_at, to_at=to_at, columns=columns)
+    points = UsagePoints(series=kept.series, of=of, from_at=from_at, to_at=to_at, columns=columns)
+    return points, kept.flows

@@ -26,7 +26,7 @@ from nemutator_controller.sizing.shared.kept_points import (
     WaitingPoints,
     unpack,
 )
-from nemutator_controller.sizing.shared.ports import Beside, SharedUsages
+from nemutator_controller.sizing.shared.ports import Beside, FlowWatcher, SharedUsages
 from nemutator_controller.sizing.usages import Usages
 
 log = logging.getLogger(__name__)
@@ -52,6 +52,8 @@ class SharedLearning:
     """What else is learned from the same points, and saved beside."""
     watchers: Sequence[UsageConsumer] = ()
     """Who sees all points in each brain: of what is used now, nothing is saved."""
+    flows: FlowWatcher | None = None
+    """Who sees all flows in each brain."""
     save_every_s: float = SAVE_EVERY_S
     on_turn: Callable[[int | None], None] = lambda _: None
     """Told, each time it has learned what waits, the number of this brain's turn; and None when another one learns."""
@@ -171,22 +173,27 @@ class SharedLearning:
             await self.save()
 
     def _take(self, several: Sequence[WaitingPoints]) -> None:
-        seen, learned = list[NodePoints](), list[NodePoints]()
+        seen, learned, now = list[NodePoints](), list[NodePoints](), self.process.clock.now()
         for waiting in several:
             is_new = self._claim is not None and waiting.number not in self._learned
             if is_new:
                 self._learned.add(waiting.number)
             try:
-                points = NodePoints(waiting.node, unpack(waiting.packed))
+                several_points, flows = unpack(waiting.packed)
             except UnreadablePointsError as error:
                 found = {names.NODE: waiting.node, names.ERROR: error}
                 log.warning("points_unreadable", found)
                 continue
-            if waiting.number not in self._watched:
+            points = NodePoints(waiting.node, several_points)
+            is_unwatched = waiting.number not in self._watched
+            if flows and is_unwatched and self.flows is not None:
+                self.flows.take(waiting.node, flows, now=now)
+            if not len(several_points):
+                continue
+            if is_unwatched:
                 seen.append(points)
             if is_new:
                 learned.append(points)
-        now = self.process.clock.now()
         for consumers, reported in ((self.watchers, seen), (self.consumers, learned)):
             for consumer in consumers if reported else ():
                 consumer.learn_all(reported, now)

@@ -1,12 +1,18 @@
 """What brains that share their advice need from where they share it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
+
+from nemutator_common.wire_activity import Flow
 
 from nemutator_controller.database.claim import Claim
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.shared.kept_points import WaitingPoints
+
+
+class FlowWatcher(Protocol):
+    def take(self, node: str, flows: Iterable[Flow], *, now: float) -> None: ...
 
 
 class Beside(Protocol):

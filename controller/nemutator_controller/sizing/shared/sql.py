@@ -29,21 +29,24 @@ Record = Callable[[Connection, Sequence[tuple[str, Envelope]]], None]
 
 
 def with_points(record: Record) -> Record:
-    """*record*, and the points of the reports for who learns, in the transaction that acknowledges them."""
+    """*record*, and the points and flows of the reports for all brains, in the transaction that acknowledges them."""
 
     def both(connection: Connection, reports: Sequence[tuple[str, Envelope]]) -> None:
         record(connection, reports)
         by_node: dict[str, list[Envelope]] = {}
         rows = []
         for node, envelope in reports:
-            if isinstance(envelope.report, PointedReport):
-                if envelope.report.points is not None:
-                    rows.append({"node": node, "packed": pack(envelope.report.points)})
+            found = envelope.report
+            if isinstance(found, PointedReport):
+                if found.points is not None or found.flows:
+                    rows.append({"node": node, "packed": pack(found.points, found.flows)})
             else:
                 by_node.setdefault(node, []).append(envelope)
         for node, envelopes in by_node.items():
-            if points := points_of(NamedSeries(), envelopes):
-                rows.append({"node": node, "packed": pack(points)})
+            points = points_of(NamedSeries(), envelopes)
+            flows = [flow for each in envelopes for flow in each.report.flows]
+            if points or flows:
+                rows.append({"node": node, "packed": pack(points, flows)})
         if rows:
             connection.execute(insert(reported_points), rows)
 

@@ -1,5 +1,6 @@
 import zlib
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,7 +32,7 @@ def some_points(draw: st.DrawFn) -> UsagePoints:
 
 @given(some_points())
 def test_points_come_back_as_they_were(points: UsagePoints) -> None:
-    again = unpack(pack(points))
+    again, _ = unpack(pack(points))
     assert list(again.series) == list(points.series)
     assert again.of.tolist() == points.of.tolist()
     for one, other in (
@@ -40,6 +41,14 @@ def test_points_come_back_as_they_were(points: UsagePoints) -> None:
         *((again.columns[name], column) for name, column in points.columns.items()),
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_what_a_former_version_has_written_is_read_and_what_a_newer_one_adds_is_left() -> None:
+    series = [{"path": "/a", "program": None, "container_id": None, "pod_uid": None}]
+    kept = [series, b"\0" * 4, b"\0" * 8, b"\0" * 8, {"cpu_cores": b"\0" * 8}]
+    for content in (kept, [*kept, [], "what comes later"]):
+        points, flows = unpack(zlib.compress(msgspec.msgpack.encode(content)))
+        assert (points.series[0].path, len(points), flows) == ("/a", 1, ())
 
 
 @given(st.binary(max_size=200) | st.binary(max_size=200).map(zlib.compress))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import Envelope
+from nemutator_common.wire_activity import Flow
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.series_owners import SeriesOwners
 from nemutator_controller.ingest.usage_points import (
@@ -15,6 +16,7 @@ from nemutator_controller.ingest.usage_points import (
     UsagePoints,
     points_of,
 )
+from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.sizing.keys import ByPath, replicas
 from nemutator_controller.sizing.learning import UsageLearner
 from nemutator_controller.sizing.shared.kept_points import WaitingPoints
@@ -35,6 +37,18 @@ from tests.fakes.process import fake_process
 from tests.fakes.shared_usages import MemorySharedUsages, SharedRows
 
 LOST_S = 11.0
+FLOW = Flow(
+    pod_uid="u1",
+    address="10.0.0.7",
+    port=5432,
+    protocol="tcp",
+    direction="out",
+    received=1_000,
+    sent=2_000,
+    connections=3,
+    from_at=NOW - 15,
+    to_at=NOW,
+)
 
 
 def points(path: str = "/s/a") -> UsagePoints:
@@ -75,7 +89,7 @@ class Brain:
     def __init__(self, rows: SharedRows, name: str, clock: ManualClock) -> None:
         self.usages = Usages(most=10)
         self.store = MemorySharedUsages(rows, name)
-        self.beside, self.watcher = CountedBeside(), Watcher()
+        self.beside, self.watcher, self.flows = CountedBeside(), Watcher(), KeptFlows()
         self.turns: list[int | None] = []
         process = fake_process(clock=clock)
         learner = UsageLearner(
@@ -91,6 +105,7 @@ class Brain:
             beside=[self.beside],
             watchers=[self.watcher],
             on_turn=self.turns.append,
+            flows=self.flows,
         )
 
     def known(self) -> dict[str, int]:
@@ -204,6 +219,19 @@ async def test_who_loses_the_claim_while_it_learns_stops_learning(brains: Brains
     assert (one.learning.learns, other.learning.learns) == (False, True)
     assert (one.known(), other.known()) == ({}, {"a": 3 * AT_ONCE})
     assert one.turns[-1] is None
+
+
+async def test_all_hear_of_the_flows_that_one_was_told_of(brains: Brains) -> None:
+    brains.rows.report("n1", points(), flows=[FLOW])
+    brains.rows.report("n2", flows=[FLOW])
+    for brain in brains.all:
+        await brain.learning.turn()
+        assert brain.flows.all(now=NOW) == [("n1", [FLOW]), ("n2", [FLOW])]
+        # A report without points is nobody's last use.
+        assert brain.watcher.seen == 1
+    brains.clock.jump(SAVE_EVERY_S)
+    await brains.all[0].learning.turn()
+    assert not brains.rows.waiting
 
 
 async def test_who_is_killed_takes_nothing_with_it(brains: Brains) -> None:
