@@ -81,5 +81,6 @@ def test_the_first_pod_in_a_list_is_found() -> None:
     assert first_pod([{"kind": "List", "items": [service, inner]}], namespace="shop") == wanted
     typed = {"kind": "PodList", "items": [{key: pod[key] for key in ("metadata", "spec")}]}
     assert first_pod([service, typed], namespace="shop") == wanted
-    for nothing in ({"kind": "List", "items": None}, {"kind": "List", "items": ["x", 3]}, [], 7):
+    without: list[Any] = [{"kind": "List", "items": None}, {"kind": "List", "items": ["x", 3]}, 7]
+    for nothing in without:
         assert first_pod([nothing], namespace="shop") is None
