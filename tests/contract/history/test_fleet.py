@@ -21,10 +21,10 @@ from sqlalchemy import text
 
 from tests.contract.gated_apis import served
 from tests.contract.history.test_api import report
-from tests.contract.profiles.test_command import nemutator
 from tests.controller.history.points import NOW, history, pod, points, quarters
 from tests.fakes.brains import standing_brain
 from tests.fakes.clocks import ManualClock
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.databases import opened, opened_on
 from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
@@ -153,13 +153,15 @@ async def test_what_another_version_has_saved_is_refused_and_ours_is_shown(
         assert (await asked(client, f"/api/v1/clusters/east{CART}"))[0] == 200
 
 
-async def test_the_command_asks_for_another_clusters_history(tmp_path: Path) -> None:
+async def test_the_command_asks_for_another_clusters_history(
+    tmp_path: Path, nemutator: CommandLine
+) -> None:
     async with standing_brain(tmp_path / "data", cluster_name="here") as brain:
         await report(brain, time.time() // 60 * 60 - 600, range(12))
     # It saves once a minute, and when it stops.
     async with standing_brain(tmp_path / "data", cluster_name="here") as brain:
         own, found, listed, unknown = [
-            await nemutator(brain, "history", *words)
+            await nemutator("history", *words)
             for words in (
                 ["ssh.service"],
                 ["ssh.service", "--cluster=here"],
@@ -167,7 +169,7 @@ async def test_the_command_asks_for_another_clusters_history(tmp_path: Path) -> 
                 ["--cluster=there"],
             )
         ]
-    assert "0.250" in found.stdout, found.stderr
-    assert found.stdout.splitlines()[2:] == own.stdout.splitlines()[2:]
-    assert "unit/ssh.service" in listed.stdout
-    assert "no cluster of that name" in unknown.stderr
+    assert "0.250" in found.out, found.err
+    assert found.out.splitlines()[2:] == own.out.splitlines()[2:]
+    assert "unit/ssh.service" in listed.out
+    assert "no cluster of that name" in unknown.err

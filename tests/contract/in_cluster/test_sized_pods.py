@@ -28,7 +28,7 @@ from nemutator_controller.updating.records import (
 )
 from nemutator_controller.updating.resizing import RunningResizes
 
-from tests.contract.in_cluster.test_adapters import pod, watched
+from tests.contract.in_cluster.watched_cluster import pod, watched
 from tests.contract.kube.waiting import until
 from tests.fakes.journals import MemoryJournal
 from tests.fakes.kube import kinds

@@ -15,7 +15,7 @@ from nemutator_controller.app.prometheus import prometheus
 from nemutator_controller.prometheus_finding import PrometheusFinding
 from nemutator_controller.settings.brain import BrainSettings
 
-from tests.contract.in_cluster.test_adapters import watched
+from tests.contract.in_cluster.watched_cluster import watched
 from tests.contract.kube.waiting import until
 from tests.contract.prometheus.test_usage import CORNER, recorded
 from tests.e2e.testbed.workloads import sleeping, wait_ready

@@ -3,7 +3,6 @@
 import asyncio
 from pathlib import Path
 
-import pytest
 from nemutator_common.errors import ExitCode
 from nemutator_common.profiles import pprof
 
@@ -11,11 +10,6 @@ from tests.fakes.brains import standing_brain
 from tests.fakes.command_lines import CommandLine
 from tests.fakes.profiles import heap_content, off_cpu_content
 from tests.fakes.profiling_agents import FakeAgent
-
-
-@pytest.fixture
-def nemutator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    return CommandLine(tmp_path / "data", capsys)
 
 
 async def test_a_profile_is_asked_for_shown_and_saved(

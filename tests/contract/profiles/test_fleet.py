@@ -17,9 +17,9 @@ from nemutator_controller.profiles.sql import SqlProfiles
 from sqlalchemy import text
 
 from tests.contract.gated_apis import served
-from tests.contract.profiles.test_command import nemutator
 from tests.contract.profiles.test_profiles import asked as ask
 from tests.fakes.brains import standing_brain
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.databases import opened, opened_on
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.process import fake_process
@@ -125,7 +125,9 @@ async def test_what_another_version_keeps_is_refused(databases: Mapping[str, Dat
         assert (await asked(client, "east/profiles"))[0] == 200
 
 
-async def test_commands_show_kept_profiles_of_a_cluster(tmp_path: Path) -> None:
+async def test_commands_show_kept_profiles_of_a_cluster(
+    tmp_path: Path, nemutator: CommandLine
+) -> None:
     async with standing_brain(tmp_path / "data", cluster_name="here") as brain:
         agent = FakeAgent(brain)
         await agent.appear()
@@ -133,16 +135,16 @@ async def test_commands_show_kept_profiles_of_a_cluster(tmp_path: Path) -> None:
         [request] = await agent.requests()
         await agent.report(request, "done")
         for of in ([], ["--cluster=here"]):
-            listed = await nemutator(brain, "profile", "--kept", *of)
-            assert listed.code == ExitCode.OK, listed.stderr
-            assert f"{request.id}   " in listed.stdout
+            listed = await nemutator("profile", "--kept", *of)
+            assert listed.code == ExitCode.OK, listed.err
+            assert f"{request.id}   " in listed.out
         file = tmp_path / "x.folded"
         words = "--kept", "--cluster=here", request.id, "-o", file
-        one = await nemutator(brain, "profile", *words)
-        assert one.code == ExitCode.OK, one.stderr
-        assert "main.work" in one.stdout
+        one = await nemutator("profile", *words)
+        assert one.code == ExitCode.OK, one.err
+        assert "main.work" in one.out
         assert file.read_text() == "main.idle 1\nmain.work 1\n"
-        unknown = await nemutator(brain, "profile", "--kept", "--cluster=there")
-        asked_for = await nemutator(brain, "profile", "pid:1", "--cluster=here")
-    assert "no cluster of that name" in unknown.stderr
+        unknown = await nemutator("profile", "--kept", "--cluster=there")
+        asked_for = await nemutator("profile", "pid:1", "--cluster=here")
+    assert "no cluster of that name" in unknown.err
     assert asked_for.code == ExitCode.USAGE

@@ -18,9 +18,9 @@ from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey
 
 from tests.contract.history.test_api import asked, report
-from tests.contract.profiles.test_command import nemutator
 from tests.contract.prometheus.test_queries import WallClock
 from tests.fakes.brains import standing_brain
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.process import fake_process
 from tests.fakes.prometheus import FakePrometheus
 
@@ -83,7 +83,7 @@ async def test_minutes_come_back_as_steps(url: str) -> None:
     assert np.isnan(nothing.cells.pods).all()
 
 
-async def test_weeks_are_answered_and_shown(tmp_path: Path) -> None:
+async def test_weeks_are_answered_and_shown(tmp_path: Path, nemutator: CommandLine) -> None:
     now = time.time()
     key = ContainerKey("system.slice", "unit", "ssh.service", "-")
     async with FakePrometheus().serving() as there:
@@ -94,7 +94,7 @@ async def test_weeks_are_answered_and_shown(tmp_path: Path) -> None:
         async with standing_brain(tmp_path / "data", **settings) as brain:
             await report(brain, now // 60 * 60 - 600, range(12))
             document = await asked(brain, f"{UNIT}?from=-{21 * DAY}")
-            shown = await nemutator(brain, "history", "ssh.service", "--since", "3w")
+            shown = await nemutator("history", "ssh.service", "--since", "3w")
             there.status = 503
             failing = await asked(brain, f"{UNIT}?from=-{15 * DAY}")
             recent = await asked(brain, f"{UNIT}?from=-3600")
@@ -104,8 +104,8 @@ async def test_weeks_are_answered_and_shown(tmp_path: Path) -> None:
     assert (known[:3], set(known[3:])) == ([20.0, 10.0, 2.0], {0.25})
     assert document["window"]["cpu_cores"]["high"] == 20.0
     assert document["older"]["samples"] > 0
-    assert shown.code == ExitCode.OK, shown.stderr
-    assert "20.000" in shown.stdout
+    assert shown.code == ExitCode.OK, shown.err
+    assert "20.000" in shown.out
     assert "503" in failing["older"]["missing"]
     known = [value for value in failing["figures"]["cpu_cores"]["mean"] if value is not None]
     assert set(known) == {0.25}

@@ -1,4 +1,4 @@
-"""Seasons of a real brain off clusters: `nemutator seasons` as a process, a brain that is switched, and taken back.
+"""Seasons of a real brain off clusters: `nemutator seasons`, a brain that is switched, and taken back.
 
 The brain finds in its database what it has learned of eight days of two minutes: busy all day but for one slot, so that
 the season of now is known whenever this runs. The commands are those of docs/seasons.md.
@@ -18,8 +18,8 @@ from nemutator_common.errors import ExitCode
 from nemutator_controller.seasons.day_book import CLUSTER, SavedDay, Scope
 from nemutator_controller.seasons.sql import SqlSeasonDays
 
-from tests.contract.profiles.test_command import nemutator
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.command_lines import CommandLine
 from tests.fakes.databases import opened
 
 WRITTEN = re.findall(
@@ -73,28 +73,30 @@ def always(name: str) -> dict[str, Any]:
     }
 
 
-async def test_the_commands_of_the_document_work(tmp_path: Path) -> None:
+async def test_the_commands_of_the_document_work(tmp_path: Path, nemutator: CommandLine) -> None:
     assert len(WRITTEN) == 2
     root = tmp_path / "data"
     await learned(root)
     async with standing_brain(root, season_day_s=DAY_S) as brain:
         await posted(brain, "/api/v1/objects", always("busy-hours"))
         await until(brain, lambda found: any(one["in_force"] for one in found["switches"]))
-        whole, narrow = [await nemutator(brain, "seasons", *one.split()) for one in WRITTEN]
-        one = await nemutator(brain, "seasons", "web.service", "-o", "json")
-    assert {each.code for each in (whole, narrow, one)} == {ExitCode.OK}, whole.stderr
-    assert "A day here takes 120 s." in whole.stdout
-    assert re.search(r"^SeasonPolicy/busy-hours +yes ", whole.stdout, re.MULTILINE)
-    assert "all together" in whole.stdout
-    assert "unit/web.service" in narrow.stdout
-    assert "all together" not in narrow.stdout
-    [item] = json.loads(one.stdout)["items"]
+        whole, narrow = [await nemutator("seasons", *one.split()) for one in WRITTEN]
+        one = await nemutator("seasons", "web.service", "-o", "json")
+    assert {each.code for each in (whole, narrow, one)} == {ExitCode.OK}, whole.err
+    assert "A day here takes 120 s." in whole.out
+    assert re.search(r"^SeasonPolicy/busy-hours +yes ", whole.out, re.MULTILINE)
+    assert "all together" in whole.out
+    assert "unit/web.service" in narrow.out
+    assert "all together" not in narrow.out
+    [item] = json.loads(one.out)["items"]
     assert item["seasonal"] is True
     assert len(item["day"]["expected"]) == SLOTS
     assert {span["season"] for span in item["spans"]} >= {"off-peak", "peak"}
 
 
-async def test_a_switch_is_listed_and_taken_back_like_a_mutation(tmp_path: Path) -> None:
+async def test_a_switch_is_listed_and_taken_back_like_a_mutation(
+    tmp_path: Path, nemutator: CommandLine
+) -> None:
     root = tmp_path / "data"
     await learned(root)
     async with standing_brain(root, season_day_s=DAY_S) as brain:
@@ -104,18 +106,18 @@ async def test_a_switch_is_listed_and_taken_back_like_a_mutation(tmp_path: Path)
         assert switch["why"].startswith("the season of the cluster is ")
         [listed] = (await asked(brain, "/api/v1/mutations"))["items"]
         assert (listed["id"], listed["subject"]["kind"]) == (switch["decision"], "SeasonPolicy")
-        back = await nemutator(brain, "rollback", listed["id"], "--yes")
-        assert back.code == ExitCode.OK, back.stderr
+        back = await nemutator("rollback", listed["id"], "--yes")
+        assert back.code == ExitCode.OK, back.err
         found = await until(brain, lambda found: found["switches"][0]["held"])
         assert not found["switches"][0]["in_force"]
         # Its season goes on, and it stays as it is.
-        stones = await nemutator(brain, "tombstones")
-        assert "SeasonPolicy/busy-hours" in stones.stdout
+        stones = await nemutator("tombstones")
+        assert "SeasonPolicy/busy-hours" in stones.out
 
         forgotten = await nemutator(
-            brain, "tombstones", "--forget", "--workload", "SeasonPolicy/busy-hours"
+            "tombstones", "--forget", "--workload", "SeasonPolicy/busy-hours"
         )
-        assert forgotten.code == ExitCode.OK, forgotten.stderr
+        assert forgotten.code == ExitCode.OK, forgotten.err
         await until(brain, lambda found: found["switches"][0]["in_force"])
 
 
