@@ -12,14 +12,19 @@ import numpy as np
 from nemutator_controller.sizing.strategies.forecasts import forecasts
 from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
 
-PRICE = 36.0
+PRICE = 33.0
 """What a core that is missed costs, in cores that are reserved."""
 
-MARGINS = np.array([0.3, 0.5, 0.65, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.5, 5.0])
+MARGINS = np.array(
+    [
+        0.3, 0.5, 0.65, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15,
+        1.2, 1.275, 1.35, 1.5, 1.75, 2.0, 2.5, 3.5, 5.0,
+    ]
+)  # fmt: skip
 
 HALF_LIFE_HOURS = 48.0
 
-CHANGE_HOURS = 2.2
+CHANGE_HOURS = 1.9
 """A change costs as much as so many hours of average use."""
 
 LEAST_CORES = 0.002

@@ -1,5 +1,5 @@
 """Simple forecasts of the hours to come, each by a rule of its own: what was used lately and how it grew, what was
-used at the same hour of the days before, and both together."""
+used at the same hour of the days before, around it and a week ago, and both together."""
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ SAME_HOUR: tuple[tuple[int, float], ...] = (
     (14, 0.9),
 )
 """Of so many days, such a share of the use at that hour was below."""
+
+AROUND: tuple[tuple[int, float], ...] = ((3, 0.7), (7, 0.8), (7, 0.9), (14, 0.9))
+"""Of so many days, such a share of the peaks of that hour and of those beside it was below: what comes an hour early or late."""
 
 _USUAL = 3
 """The median of a week."""
@@ -63,7 +66,10 @@ def forecasts(demand: Numbers) -> Numbers:
         for window, left in LEVEL_HOURS
         for number in SCALED
     ]
-    return np.stack([*flat, *seasonal, *above, *between, *scaled, *_growing(demand)])
+    peaks = np.fmax.reduce(demand, axis=1)
+    by_peak = [*(_around(peaks, days, share) for days, share in AROUND), *_a_week_ago(peaks)]
+    coarse = [np.where(np.isnan(one[ahead]), newest, one[ahead]) for one in by_peak]
+    return np.stack([*flat, *seasonal, *above, *between, *coarse, *scaled, *_growing(demand)])
 
 
 def _ahead(by_hour: Numbers) -> Numbers:
@@ -135,6 +141,35 @@ def _same_hour(demand: Numbers, days: int, share: float) -> Numbers:
         axis=1,
     ).reshape(hours + AHEAD_HOURS, days * steps)
     return _share(before, share)
+
+
+def _around(peaks: Numbers, days: int, share: float) -> Numbers:
+    """For each hour, and the hours ahead of the last one, by the peaks of the same hour of the *days* before and of the
+    hours beside it."""
+    hours = len(peaks)
+    padded = np.concatenate(
+        (np.full(days * DAY_HOURS + 1, np.nan), peaks, np.full(AHEAD_HOURS + 1, np.nan))
+    )
+    before = np.stack(
+        [
+            padded[(days - day) * DAY_HOURS + 1 + beside :][: hours + AHEAD_HOURS]
+            for day in range(1, days + 1)
+            for beside in (-1, 0, 1)
+        ],
+        axis=1,
+    )
+    return _share(before, share)
+
+
+def _a_week_ago(peaks: Numbers) -> tuple[Numbers, Numbers]:
+    """For each hour, and the hours ahead of the last one: a week ago, and the larger of that and of yesterday's."""
+    until = len(peaks) + AHEAD_HOURS
+    missing = np.full(AHEAD_HOURS, np.nan)
+    week, yesterday = (
+        np.concatenate((np.full(days * DAY_HOURS, np.nan), peaks, missing))[:until]
+        for days in (7, 1)
+    )
+    return week, np.fmax(week, yesterday)
 
 
 def _share(rows: Numbers, share: float) -> Numbers:

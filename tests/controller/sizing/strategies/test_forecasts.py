@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nemutator_controller.sizing.strategies.forecasts import (
     AHEAD_HOURS,
+    AROUND,
     GROWING,
     LATELY_HOURS,
     LEVEL_HOURS,
@@ -10,6 +11,9 @@ from nemutator_controller.sizing.strategies.forecasts import (
     SCALED,
     forecasts,
 )
+
+COARSE = len(AROUND) + 2
+"""By the peaks of whole hours: around an hour, a week ago, and a week ago or yesterday."""
 
 
 def _daily(days: int) -> np.ndarray:
@@ -20,7 +24,7 @@ def _daily(days: int) -> np.ndarray:
 def test_what_was_used_lately_is_expected_for_all_hours_ahead() -> None:
     found = forecasts(_daily(2))
     assert found.shape == (
-        len(LATELY_HOURS) + 3 * len(SAME_HOUR) + len(SCALED) * len(LEVEL_HOURS) + GROWING,
+        len(LATELY_HOURS) + 3 * len(SAME_HOUR) + COARSE + len(SCALED) * len(LEVEL_HOURS) + GROWING,
         48,
         AHEAD_HOURS,
     )
@@ -35,6 +39,26 @@ def test_a_day_like_the_ones_before_is_foreseen() -> None:
     for number in range(len(SAME_HOUR)):
         seen = found[len(LATELY_HOURS) + number, begin]
         assert seen.tolist() == ((begin + ahead) % 24 + 1).tolist()
+
+
+def test_what_comes_an_hour_early_is_foreseen_by_the_hours_around() -> None:
+    use = np.ones((24 * 8, 2))
+    # At 9, and at 10 on every other day.
+    use[[24 * day + 9 + day % 2 for day in range(8)]] = 7.0
+    found = forecasts(use)[len(LATELY_HOURS) + 3 * len(SAME_HOUR) :, 24 * 7 + 8]
+    around = found[:COARSE]
+    # A third of the hours around 9 and 10 are busy, a sixth of those around 8 and 11.
+    assert around[0, :4].tolist() == [1.0, 7.0, 7.0, 1.0]
+    assert around[2, :4].tolist() == [7.0, 7.0, 7.0, 7.0]
+
+
+def test_a_week_ago_and_yesterday_are_foreseen_by_their_peaks() -> None:
+    use = np.ones((24 * 8, 2))
+    use[5, 1], use[24 * 6 + 6, 0] = 3.0, 4.0
+    before = len(LATELY_HOURS) + 3 * len(SAME_HOUR) + len(AROUND)
+    week, either = forecasts(use)[before : before + 2, 24 * 7 + 4]
+    assert week[:4].tolist() == [1.0, 3.0, 1.0, 1.0]
+    assert either[:4].tolist() == [1.0, 3.0, 4.0, 1.0]
 
 
 def test_without_yesterday_the_last_hour_has_to_do() -> None:
