@@ -13,6 +13,8 @@ from nemutator_controller.mutations.texts import Texts, write
 VERB = "labels"
 
 POD = "Pod"
+_BY_PLAIN_MAP = "ReplicationController"
+"""Its selector is a map of labels, and by default those of its template."""
 
 
 def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> list[str]:
@@ -39,6 +41,10 @@ def selected_by(manifest: Json, kind: str, *, managed: bool) -> frozenset[str]:
     *managed*: a workload has made this pod. The pod does not say by which labels it is found;
     they can be only those that were in the template.
     """
+    if kind == _BY_PLAIN_MAP:
+        return frozenset(_map(_map(manifest.get("spec")).get("selector"))) or keys_of(
+            manifest, kind
+        )
     if kind != POD:
         return frozenset(_keys_in(_map(_map(manifest.get("spec")).get("selector"))))
     return keys_of(manifest, kind) if managed else frozenset()

@@ -47,6 +47,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Pod": (),
     "Deployment": ("spec", "template"),
     "ReplicaSet": ("spec", "template"),
+    "ReplicationController": ("spec", "template"),
     "StatefulSet": ("spec", "template"),
     "DaemonSet": ("spec", "template"),
     "Job": ("spec", "template"),

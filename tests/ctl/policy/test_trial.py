@@ -158,19 +158,41 @@ def test_what_a_chart_has_beside_its_workloads_is_passed_over_by_name() -> None:
     assert report.text.endswith("\nService web\n  no change: no pods are made of it\n")
 
 
-@pytest.mark.parametrize(
-    ("api_version", "kind"), [("v1", "ReplicationController"), ("argoproj.io/v1alpha1", "Rollout")]
-)
-def test_of_what_makes_pods_in_a_way_of_its_own_nobody_says_that_it_makes_none(
-    api_version: str, kind: str
-) -> None:
-    report = attempt(
-        [file("x", policy(), deployment() | {"apiVersion": api_version, "kind": kind})]
-    )
+def test_of_what_makes_pods_in_a_way_of_its_own_nobody_says_that_it_makes_none() -> None:
+    rollout = deployment() | {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout"}
+    report = attempt([file("x", policy(), rollout)])
     assert report.faults == ()
     assert report.text == (
-        f"{kind} web\n  not tried: its pods are changed as they are created; try its template as a Pod\n"
+        "Rollout web\n  not tried: its pods are changed as they are created; try its template as a Pod\n"
     )
+
+
+@pytest.mark.parametrize("selector", [{"team": "web"}, None])
+def test_pods_of_a_replication_controller_are_planned_for(selector: object) -> None:
+    template = {"metadata": {"labels": {"team": "web"}}, "spec": {"containers": [{"name": "a"}]}}
+    spec = {"selector": selector, "template": template}
+    named = {"metadata": {"name": "web"}, "spec": spec}
+    controller = {"apiVersion": "v1", "kind": "ReplicationController"} | named
+    mutations = [{"labels": {"set": {"team": "blue", "tier": "2"}}}]
+    wanted = {**policy(), "spec": {"mode": "Apply", "mutations": mutations}}
+    report = attempt([file("x", wanted, controller)])
+    assert report.faults == ()
+    assert report.text.startswith("ReplicationController default/web\n  warning: ")
+    assert "metadata.labels[team]: left alone" in report.text
+    assert '+ metadata.labels[tier]: "2"' in report.text
+
+
+@pytest.mark.parametrize("containers", ["app", {"name": "app"}, ["app"], [{"name": "app"}, 3]])
+@pytest.mark.parametrize("kind", ["Pod", "Deployment"])
+def test_containers_that_an_api_server_cannot_read_are_a_fault(
+    kind: str, containers: object
+) -> None:
+    pod = {"spec": {"containers": containers}}
+    spec = pod["spec"] if kind == "Pod" else {"template": pod}
+    manifest = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "web"}, "spec": spec}
+    [fault] = attempt([file("x", policy(), manifest)]).faults
+    assert "containers" in fault
+    assert "as an API server does" in fault
 
 
 def test_a_kind_of_ours_that_does_not_exist_is_named() -> None:
