@@ -1,15 +1,15 @@
 """`nemutator evict`, from its command line to its end."""
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
+from nemutator_ctl.confirmation import ask
 from nemutator_ctl.evict.selection import WORST, selector_of
 from nemutator_ctl.evict.view import (
     EVICTIONS_PATH,
@@ -69,7 +69,7 @@ def _evict(brain: Api, given: argparse.Namespace) -> int:
             arguments.write(document, given.output, lambda: text)
             return ExitCode.OK if given.plan else ExitCode.FAILED
         if planned.takes_all or not given.yes:
-            _ask(text, planned.id)
+            ask(text, "Evict them?", or_say=f"--yes, or --planned={planned.id}")
         plan_id = planned.id
     document = brain.post(EVICTIONS_PATH, {**asked, "plan": plan_id}, query=query)
     if given.wait:
@@ -133,17 +133,3 @@ def _parser() -> Parser:
     which.add_argument("--show", metavar="ID", help="show one request and its pods")
     which.add_argument("--cancel", metavar="ID", help="leave the pods that are still there")
     return parser
-
-
-def _ask(text: str, plan: str) -> None:
-    """Return when a person says yes."""
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            "there is no terminal on which to ask whether to go on",
-            remedy=f"read the plan with --plan, then say --yes, or --planned={plan}",
-            code=ExitCode.USAGE,
-        )
-    sys.stderr.write(f"{text}Evict them? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise OperatorError("nothing was done", remedy="say y to evict them", code=ExitCode.FAILED)

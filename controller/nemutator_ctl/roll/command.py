@@ -1,15 +1,15 @@
 """`nemutator roll`, from its command line to its end."""
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
+from nemutator_ctl.confirmation import ask
 from nemutator_ctl.roll.view import (
     ROLLS_PATH,
     decode_plan,
@@ -63,7 +63,7 @@ def _roll(brain: Api, given: argparse.Namespace, query: dict[str, str]) -> int:
         if given.plan or planned.why_not:
             arguments.write(document, given.output, lambda: text)
             return ExitCode.FAILED if planned.why_not else ExitCode.OK
-        _ask(text)
+        ask(text, "Roll it?")
     document = brain.post(ROLLS_PATH, asked, query=query)
     if given.wait:
         return _show(brain, given, decode_roll(document).id, query)
@@ -121,17 +121,3 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--show", metavar="ID", help="show one of them")
     which.add_argument("--stop", metavar="ID", help="end one where it is")
     return parser
-
-
-def _ask(text: str) -> None:
-    """Return when a person says yes."""
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            "there is no terminal on which to ask whether to go on",
-            remedy="read the plan with --plan, then say --yes",
-            code=ExitCode.USAGE,
-        )
-    sys.stderr.write(f"{text}Roll it? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise OperatorError("nothing was done", remedy="say y to roll it", code=ExitCode.FAILED)

@@ -6,10 +6,11 @@ import time
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
+from nemutator_ctl.confirmation import ask
 from nemutator_ctl.rollback.bulk import ROLLBACK_PATH, BulkRollback, summary
 from nemutator_ctl.rollback.selection import SELECTING, add_selection, is_bulk, query_of
 from nemutator_ctl.rollback.view import (
@@ -87,7 +88,7 @@ def main(argv: Sequence[str]) -> int:
             # A plan alone is not expected to change anything.
             kept = planned.keeps_something and not given.plan
             return ExitCode.FAILED if kept else ExitCode.OK
-        _ask(text)
+        ask(text, "Roll it back?")
     document = brain.post(path, query=query)
     done = decode_rollback(document)
     arguments.write(document, given.output, lambda: rollback_view(done))
@@ -105,21 +106,5 @@ def _roll_back_many(brain: Api, query: Mapping[str, str], given: argparse.Namesp
         sys.stdout.write(text)
         return ExitCode.OK
     if not given.yes:
-        _ask(text)
+        ask(text, "Roll it back?")
     return ExitCode.FAILED if bulk.run(planned, sys.stdout.write) else ExitCode.OK
-
-
-def _ask(text: str) -> None:
-    """Return when a person says yes."""
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            "there is no terminal on which to ask whether to go on",
-            remedy="read the plan with --plan, then say --yes",
-            code=ExitCode.USAGE,
-        )
-    sys.stderr.write(f"{text}Roll it back? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise OperatorError(
-            "nothing was done", remedy="say y to roll it back", code=ExitCode.FAILED
-        )

@@ -1,12 +1,12 @@
 """`nemutator size`, from its command line to its end."""
 
-import sys
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
+from nemutator_ctl.confirmation import ask
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.size.view import decode, view
 
@@ -34,22 +34,8 @@ def main(argv: Sequence[str]) -> int:
         if given.plan or planned.is_done:
             arguments.write(document, given.output, lambda: view(planned))
             return ExitCode.OK
-        _ask(view(planned))
+        ask(view(planned), "Write it?")
     document = brain.post(path)
     sized = decode(document)
     arguments.write(document, given.output, lambda: view(sized))
     return ExitCode.OK
-
-
-def _ask(text: str) -> None:
-    """Return when a person says yes."""
-    if not sys.stdin.isatty():
-        raise OperatorError(
-            "there is no terminal on which to ask whether to go on",
-            remedy="read the plan with --plan, then say --yes",
-            code=ExitCode.USAGE,
-        )
-    sys.stderr.write(f"{text}Write it? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise OperatorError("nothing was done", remedy="say y to write it", code=ExitCode.FAILED)
