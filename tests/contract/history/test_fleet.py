@@ -2,8 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +24,10 @@ from tests.controller.history.points import NOW, history, pod, points, quarters
 from tests.fakes.brains import standing_brain
 from tests.fakes.clocks import ManualClock
 from tests.fakes.command_lines import CommandLine
-from tests.fakes.databases import opened, opened_on
 from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
-from tests.testbed.parts.postgres_databases import new_database
 
 CART = "/workloads/shop/deployment/cart/history"
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Mapping[str, Database]]:
-    """By cluster. A file has one."""
-    if request.param == "sqlite":
-        with opened(tmp_path / "x.db") as database:
-            yield {"east": database}
-        return
-    postgres = request.getfixturevalue("postgres")
-    with new_database(postgres, tmp_path) as server, contextlib.ExitStack() as stack:
-        yield {
-            name: stack.enter_context(opened_on(replace(server, schema=f"nemutator_{name}")))
-            for name in ("east", "west")
-        }
 
 
 async def saved(database: Database, cpu: float) -> UsageHistory:

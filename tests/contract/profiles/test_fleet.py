@@ -1,7 +1,7 @@
 """Profiles that the brain of another cluster keeps, on one database: over HTTP and by commands."""
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,30 +20,13 @@ from tests.contract.gated_apis import served
 from tests.contract.profiles.test_profiles import asked as ask
 from tests.fakes.brains import standing_brain
 from tests.fakes.command_lines import CommandLine
-from tests.fakes.databases import opened, opened_on
 from tests.fakes.objects import MemoryObjects
 from tests.fakes.process import fake_process
 from tests.fakes.profiles import content, profile
 from tests.fakes.profiling_agents import FakeAgent
 from tests.fakes.reviews import MemoryReviews
-from tests.testbed.parts.postgres_databases import new_database
 
 ONE, TWO = "0123456789abcdef", "fedcba9876543210"
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Mapping[str, Database]]:
-    """By cluster. A file has one."""
-    if request.param == "sqlite":
-        with opened(tmp_path / "x.db") as database:
-            yield {"east": database}
-        return
-    postgres = request.getfixturevalue("postgres")
-    with new_database(postgres, tmp_path) as server, contextlib.ExitStack() as stack:
-        yield {
-            name: stack.enter_context(opened_on(replace(server, schema=f"nemutator_{name}")))
-            for name in ("east", "west")
-        }
 
 
 @contextlib.asynccontextmanager
