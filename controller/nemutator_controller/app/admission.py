@@ -14,7 +14,6 @@ from nemutator_common.admission_snapshots import (
     TOKENS_PATH,
     TOMBSTONES_PATH,
 )
-from nemutator_common.loop_watching import watch_loop
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
@@ -45,6 +44,7 @@ from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.loop_watching import watch_loop
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings.admission import AdmissionSettings
 from nemutator_controller.updating.at_creation import policy_at_creation

@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
-from nemutator_common.loop_watching import watch_loop
 from nemutator_common.process import Process
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
@@ -57,6 +56,7 @@ from nemutator_controller.database.start_failures import explained_at_the_start
 from nemutator_controller.history.learning import UsageHistoryLearner
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.kept_flows import KeptFlows
+from nemutator_controller.loop_watching import watch_loop
 from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.usage.sql import make_room

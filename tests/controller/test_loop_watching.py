@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 from nemutator_common import names
-from nemutator_common.loop_watching import EVERY_S, watch_loop
+from nemutator_controller.loop_watching import EVERY_S, watch_loop
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
