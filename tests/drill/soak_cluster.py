@@ -10,9 +10,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import psutil
 import uvloop
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
@@ -96,13 +99,25 @@ class Hollow:
 
     async def _live(self) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        async with reached(self.cluster) as transport:
-            self.fleet = Fleet(FLEET, transport, SystemClock(), roll=random.random)
-            await self.fleet.populating.all()
-            self.churns.set()
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self.fleet.heartbeats.run())
-                group.create_task(self.fleet.churning.run(per_s=self.per_s))
+        try:
+            async with reached(self.cluster) as transport:
+                self.fleet = Fleet(FLEET, transport, SystemClock(), roll=random.random)
+                await self.fleet.populating.all()
+                self.churns.set()
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self.fleet.heartbeats.run())
+                    group.create_task(self.fleet.churning.run(per_s=self.per_s))
+        finally:
+            # A connection to an API server that was killed waits for the end of its TLS, and a loop is not closed under it.
+            gone = partial(until, lambda: not _connections(self.cluster), "the fleet has hung up")
+            await asyncio.to_thread(gone, within_s=WELL_S)
+
+
+def _connections(cluster: Cluster) -> int:
+    """Those of this process to its API server."""
+    port = urlsplit(cluster.url).port
+    every = psutil.Process().net_connections("tcp")
+    return sum(bool(each.raddr) and each.raddr.port == port for each in every)
 
 
 @dataclass(slots=True)
