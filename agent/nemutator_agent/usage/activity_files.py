@@ -69,6 +69,11 @@ def parse_blkio(content: bytes, devices: Collection[bytes]) -> MovedBytes:
     return MovedBytes(read, written)
 
 
+def names_disks(content: bytes) -> bool:
+    """Whether a file of version 1 says anything of a disk. Its sum is there even where the kernel counts nothing."""
+    return any(len(line.split()) == 3 for line in content.splitlines()[: 8 * _MOST_DEVICES])
+
+
 def parse_run_delay_ns(content: bytes) -> int:
     """/proc/PID/task/TID/schedstat: time on a CPU, time ready without one, number of turns."""
     words = content.split()

@@ -1,7 +1,7 @@
 """What a control group did beside CPU and memory: its counters, and the rates between two readings."""
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from nemutator_common.wire_activity import Activity
@@ -9,6 +9,7 @@ from nemutator_common.wire_activity import Activity
 from nemutator_agent.usage.activity_files import (
     MovedBytes,
     Throttling,
+    names_disks,
     parse_blkio,
     parse_io_stat,
     parse_throttling,
@@ -20,6 +21,8 @@ from nemutator_agent.usage.malformed import MalformedError
 T = TypeVar("T")
 
 _US_PER_S = 1_000_000
+
+_LEGACY_DISKS = "blkio.throttle.io_service_bytes_recursive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class ActivityFiles:
     devices: Collection[bytes]
     """The disks that count, as major:minor."""
     root: str = ""
+    _counts_disks: bool = field(default=False, init=False)
+    """Of version 1, whether the kernel is known to count what groups move. Once it does, it goes on."""
 
     def counters(self, path: str, hierarchies: Iterable[Hierarchy], at: float) -> ActivityCounters:
         """The counters of the group at *path*, each from the hierarchy that has its controller."""
@@ -58,15 +63,29 @@ class ActivityFiles:
         cpu = found("cpu", "cpu.stat", "cpu.stat")
         _, memory = found("memory", "memory.events", "memory.oom_control")
         _, pids = found("pids", "pids.current", "pids.current")
-        disks = found("blkio", "io.stat", "blkio.throttle.io_service_bytes_recursive")
-        moved = parse_io_stat if disks[0] == 2 else parse_blkio
+        version, disks = found("blkio", "io.stat", _LEGACY_DISKS)
+        moved = parse_io_stat if version == 2 else parse_blkio
+        if version == 1 and disks is not None and not self._is_counted(disks, hierarchies):
+            disks = None
         return ActivityCounters(
             at=at,
             throttling=_parsed(cpu[1], lambda text: parse_throttling(text, version=cpu[0])),
             oom_kills=_parsed(memory, lambda text: parse_keyed(text, b"oom_kill")),
             pids=_parsed(pids, parse_single),
-            moved=_parsed(disks[1], lambda text: moved(text, self.devices)),
+            moved=_parsed(disks, lambda text: moved(text, self.devices)),
         )
+
+    def _is_counted(self, content: bytes, hierarchies: Iterable[Hierarchy]) -> bool:
+        """Since Linux 6.10 the kernel counts nothing before some group has a limit for a disk. The group of all groups has moved
+        something by now: if its own file names no disk, that of another group that names none does not mean that it moved nothing."""
+        if self._counts_disks:
+            return True
+        whole = [one.mount for one in hierarchies if "blkio" in one.controllers and one.root == "/"]
+        every = [self.read(f"{self.root}{mount}/{_LEGACY_DISKS}") for mount in whole]
+        known = [text for text in every if text is not None]
+        self._counts_disks = any(names_disks(text) for text in (content, *known))
+        # Of a part of the hierarchy, as a container may see it, nothing is concluded.
+        return self._counts_disks or not known
 
 
 def activity_between(before: ActivityCounters | None, after: ActivityCounters) -> Activity:

@@ -53,6 +53,41 @@ def test_what_is_not_there_is_not_zero() -> None:
     assert read(garbage, V2) == ActivityCounters(1.0, None, None, None, MovedBytes(0, 0))
 
 
+@pytest.mark.parametrize(
+    ("of_all", "moved"),
+    [
+        (b"Total 0\n", None),
+        (b"8:0 Read 9\n8:0 Total 9\nTotal 9\n", MovedBytes(0, 0)),
+        # Another disk than those that are reported: the kernel counts.
+        (b"7:0 Read 9\nTotal 9\n", MovedBytes(0, 0)),
+    ],
+)
+def test_a_kernel_that_counts_no_disks_has_not_counted_zero(
+    of_all: bytes, moved: MovedBytes | None
+) -> None:
+    name = "blkio.throttle.io_service_bytes_recursive"
+    texts = {f"/b/a/{name}": b"Total 0\n", f"/b/{name}": of_all}
+    assert read(texts, BLKIO).moved == moved
+
+
+def test_a_kernel_that_begins_to_count_disks_is_believed_from_then_on() -> None:
+    name = "blkio.throttle.io_service_bytes_recursive"
+    texts = {f"/b/a/{name}": b"Total 0\n", f"/b/{name}": b"Total 0\n"}
+    files = ActivityFiles(texts.get, {b"8:0"})
+    assert files.counters("/a", (BLKIO,), 1.0).moved is None
+    texts[f"/b/{name}"] = b"8:0 Write 5\nTotal 5\n"
+    assert files.counters("/a", (BLKIO,), 2.0).moved == MovedBytes(0, 0)
+    del texts[f"/b/{name}"]
+    assert files.counters("/a", (BLKIO,), 3.0).moved == MovedBytes(0, 0)
+
+
+def test_of_a_part_of_the_hierarchy_nothing_is_concluded() -> None:
+    part = Hierarchy(1, frozenset({"blkio"}), "/b", "/docker/x")
+    texts = {"/b/a/blkio.throttle.io_service_bytes_recursive": b"Total 0\n"}
+    found = ActivityFiles(texts.get, {b"8:0"}).counters("/docker/x/a", (part,), 1.0)
+    assert found.moved == MovedBytes(0, 0)
+
+
 def at(second: float, *numbers: int) -> ActivityCounters:
     periods, throttled, us, kills, read_bytes, written = numbers
     moved = MovedBytes(read_bytes, written)
