@@ -31,7 +31,10 @@ DERIVED: Mapping[Path, tuple[Path, ...]] = {
 """Fields that the API server fills in from another one. When that one changes they are removed: a pod
 whose number is not that of its class is refused."""
 
-_KEPT_EMPTY = frozenset({FieldStep("metadata"), FieldStep("spec"), FieldStep("template")})
+_KEPT_EMPTY = frozenset(
+    {FieldStep("metadata"), FieldStep("spec"), FieldStep("template"), FieldStep("emptyDir")}
+)
+"""Also `emptyDir`, whose presence says what a volume is."""
 
 
 def place_of_new(steps: Sequence[Step], items: Sequence[Json]) -> int:
@@ -56,7 +59,7 @@ def emptied(manifest: Json, steps: Sequence[Step]) -> int:
 
 
 def _stays(steps: Sequence[Step]) -> bool:
-    """Whether what *steps* lead to stays when it is empty: `metadata`, a spec, a template, an item."""
+    """Whether what *steps* lead to stays when it is empty: one of `_KEPT_EMPTY`, an item."""
     last = steps[-1]
     return isinstance(last, ItemStep) or last in _KEPT_EMPTY
 

@@ -141,3 +141,11 @@ def test_an_item_that_was_added_is_none_of_the_original() -> None:
     writing.write(named("volumes", "v"), ({"name": "v"},))
     writing.write(named("volumes", "v") / "emptyDir", ({},))
     assert list((writing.passed_items or {}).values()) == ["/spec/containers/0"]
+
+
+def test_a_volume_stays_an_empty_directory_without_its_last_member() -> None:
+    volume = {"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}}
+    writing = Writing({"kind": "Pod", "spec": {"volumes": [volume]}}, "Pod")
+    writing.write(named("volumes", "tmp") / "emptyDir" / "sizeLimit", ())
+    assert writing.manifest["spec"]["volumes"] == [{"name": "tmp", "emptyDir": {}}]
+    assert volume == {"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}}, "it writes into copies"
