@@ -1,7 +1,7 @@
 """Sums of many pods at once, by what they have in common: their workload, or their node.
 
-They are made in arrays. Adding up 150 000 pods one by one takes four times as long, and a brain with so many does so
-all day.
+They are made in arrays: what a pod has used is read out of those of its node, and no object of it is made for each of
+300 000 containers.
 """
 
 from collections.abc import Iterable, Sequence
