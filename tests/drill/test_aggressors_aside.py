@@ -24,16 +24,14 @@ from nemutator_controller.seasons.day_book import CLUSTER, SavedDay
 from nemutator_controller.seasons.sql import SqlSeasonDays
 
 from scripts.crds import FOLDER
+from tests.drill.two_brains import two_brains
 from tests.e2e.testbed.in_cluster.installation import (
-    READY_S,
     REPORTS,
     Installation,
     installed,
-    is_ready,
     nemutator,
     refusals,
 )
-from tests.e2e.testbed.in_cluster.installation import brain as start_brain
 from tests.e2e.testbed.workloads import replicated, wait_ready
 from tests.fakes.databases import opened
 from tests.fakes.planted_neighbours import planted_node
@@ -44,7 +42,6 @@ from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.postgres import Postgres
 from tests.testbed.parts.postgres_databases import new_database
-from tests.testbed.running.ports import free_port
 from tests.testbed.running.waiting import until
 
 pytestmark = pytest.mark.timeout(1800)
@@ -243,26 +240,10 @@ def test_grades_stand_when_the_brain_that_leads_is_killed(
     tmp_path: Path,
 ) -> None:
     planted = Planted(cluster, namespace)
-    one_folder, other_folder = tmp_path / "one", tmp_path / "other"
-    one_folder.mkdir()
-    other_folder.mkdir()
     with new_namespace(cluster, "aside") as name, new_database(postgres, tmp_path) as server:
-        settings = {
-            "NEMUTATOR_BRAIN_NEIGHBOUR_MINUTE_S": str(MINUTE_S),
-            "NEMUTATOR_BRAIN_DATABASE": server.place,
-            "NEMUTATOR_BRAIN_DATABASE_PASSWORD_FILE": str(server.password_file),
-        }
-        with installed(cluster, name, one_folder, **settings) as one:
-            other = replace(one, directory=other_folder, uplink=free_port(), console=free_port())
-            process = start_brain(other, **settings)
-            try:
-                until(lambda: is_ready(other, process), "both are ready", within_s=READY_S)
-                goes_on(one, other, planted)
-            finally:
-                process.kill()
-                process.wait()
-                assert process.stdin is not None
-                process.stdin.close()
+        settings = {"NEMUTATOR_BRAIN_NEIGHBOUR_MINUTE_S": str(MINUTE_S)}
+        with two_brains(cluster, name, tmp_path, server, **settings) as (one, other):
+            goes_on(one, other, planted)
 
 
 def goes_on(one: Installation, other: Installation, planted: Planted) -> None:

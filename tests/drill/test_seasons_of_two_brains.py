@@ -6,7 +6,6 @@ A day takes two minutes, busy in its second half by days that were saved before.
 
 import asyncio
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,13 @@ from nemutator_controller.seasons.day_book import CLUSTER, SavedDay
 from nemutator_controller.seasons.sql import SqlSeasonDays
 
 from scripts.crds import FOLDER
-from tests.e2e.testbed.in_cluster.installation import READY_S, Installation, installed, is_ready
-from tests.e2e.testbed.in_cluster.installation import brain as start_brain
+from tests.drill.two_brains import two_brains
+from tests.e2e.testbed.in_cluster.installation import Installation
 from tests.fakes.databases import opened_on
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.parts.postgres import Postgres
 from tests.testbed.parts.postgres_databases import new_database
-from tests.testbed.running.ports import free_port
 from tests.testbed.running.waiting import until
 
 pytestmark = pytest.mark.timeout(1800)
@@ -52,9 +50,6 @@ def switch(brain: Installation, token: str) -> tuple[bool, str] | None:
 def test_a_season_is_switched_once_whoever_leads(
     cluster: Cluster, postgres: Postgres, tmp_path: Path
 ) -> None:
-    one_folder, other_folder = tmp_path / "one", tmp_path / "other"
-    one_folder.mkdir()
-    other_folder.mkdir()
     for plural in ("mutationpolicies", "seasonpolicies"):
         cluster.kubectl("apply", "--server-side", "-f", str(FOLDER / f"{plural}.json"))
         crd = f"customresourcedefinition/{plural}.nemutator.io"
@@ -62,22 +57,11 @@ def test_a_season_is_switched_once_whoever_leads(
     with new_namespace(cluster, "seasons") as name, new_database(postgres, tmp_path) as server:
         with opened_on(server) as database:
             asyncio.run(SqlSeasonDays(database).save(learned(), day_s=DAY_S))
-        settings = {
-            "NEMUTATOR_BRAIN_SEASON_DAY_S": str(DAY_S),
-            "NEMUTATOR_BRAIN_DATABASE": server.place,
-            "NEMUTATOR_BRAIN_DATABASE_PASSWORD_FILE": str(server.password_file),
-        }
-        with installed(cluster, name, one_folder, **settings) as one:
-            other = replace(one, directory=other_folder, uplink=free_port(), console=free_port())
-            process = start_brain(other, **settings)
+        settings = {"NEMUTATOR_BRAIN_SEASON_DAY_S": str(DAY_S)}
+        with two_brains(cluster, name, tmp_path, server, **settings) as (one, other):
             try:
-                until(lambda: is_ready(other, process), "both are ready", within_s=READY_S)
                 goes_on(one, other, cluster)
             finally:
-                process.kill()
-                process.wait()
-                assert process.stdin is not None
-                process.stdin.close()
                 cluster.kubectl("delete", "seasonpolicy", "--all")
             journal = "SELECT count(*) FROM decisions WHERE kind = 'SeasonPolicy'"
             assert int(postgres.sql(journal, database=server.database)) == SWITCHES
