@@ -26,9 +26,9 @@ class Limits:
     """One body, after decompression."""
 
     receive_bytes: int = 32 << 10
-    """The kernel's receive buffer of a TCP connection; the kernel grants twice that. For each TLS
-    connection, of thousands of callers, an event loop holds the pages that its largest read has
-    touched. A smaller buffer is a smaller window: a body of 1 MiB over 10 ms needs 160 ms more."""
+    """The kernel's receive buffer of a TCP connection; the kernel grants twice that. A smaller buffer is a
+    smaller window: a body of 1 MiB over 10 ms needs 160 ms more, and one of 27 KB comes in pieces, each of
+    which takes a turn of the event loop."""
 
     connections: int = 1024
     """Open connections, those in their TLS handshake included. An idle one costs about 6 KiB."""

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import logging
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,6 +34,7 @@ from nemutator_common.serving.responses import (
 )
 from nemutator_common.serving.sockets import ListeningSocket, peer_of, source_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason
+from nemutator_common.serving.tls_transport import TlsTransport, shaken_hands
 from nemutator_common.serving.traffic import Traffic
 
 __all__ = ["HttpServer", "TlsFiles"]
@@ -329,18 +331,12 @@ class HttpServer:
         self, accepted: socket.socket, connection: Connection, handshake: Handshake | None = None
     ) -> None:
         """Hand *accepted* to the event loop, after its TLS handshake when there is one."""
-        loop = asyncio.get_running_loop()
         try:
             if self._tls_context is None:
+                loop = asyncio.get_running_loop()
                 await loop.connect_accepted_socket(lambda: connection, accepted)
             else:
-                await loop.connect_accepted_socket(
-                    lambda: connection,
-                    accepted,
-                    ssl=self._tls_context.current,
-                    ssl_handshake_timeout=self.limits.handshake_s,
-                    ssl_shutdown_timeout=self.limits.ending_s,
-                )
+                await self._secure(accepted, connection, self._tls_context.current, handshake)
         except Exception as error:  # noqa: BLE001
             # What a stranger sends can fail in many ways, each of which only ends this connection.
             crowded = handshake is not None and handshake.given_up
@@ -349,6 +345,26 @@ class HttpServer:
         finally:
             if not connection.made:
                 self._remove(connection)
+
+    async def _secure(
+        self,
+        accepted: socket.socket,
+        connection: Connection,
+        context: ssl.SSLContext,
+        handshake: Handshake | None,
+    ) -> None:
+        def is_now(secured: socket.socket) -> None:
+            if handshake is not None:
+                handshake.give_up = partial(_hang_up, secured)
+
+        async with asyncio.timeout(self.limits.handshake_s):
+            secured = await shaken_hands(accepted, context, is_now)
+        try:
+            TlsTransport(secured, connection, ending_s=self.limits.ending_s)
+        except BaseException:
+            # It has gone already.
+            secured.close()
+            raise
 
     async def _reload(self, tls: TlsContext) -> None:
         while True:
@@ -420,4 +436,5 @@ class HttpServer:
 def _hang_up(accepted: socket.socket) -> None:
     """Whoever waits for bytes from it, or to send some, is told at once."""
     with contextlib.suppress(OSError):
-        accepted.shutdown(socket.SHUT_RDWR)
+        # Not the method of one with TLS, which would forget its handshake.
+        socket.socket.shutdown(accepted, socket.SHUT_RDWR)

@@ -35,10 +35,6 @@ CONNECTIONS_OF_A_NODE = 3
 OTHER_CONNECTIONS = 256
 """For admission, probes and scrapes, and for agents that start while their predecessors end."""
 
-UPLINK_RECEIVE_BYTES = 4 << 10
-"""A connection that has brought 27 KB keeps 49 KiB; with twice as much it keeps 59 (measured)."""
-
-
 REST_S = 1.0
 """An agent of a large cluster reports once a minute. When 5 000 come back at once, those of so long keep 11 KB each."""
 
@@ -97,7 +93,6 @@ def uplink_listener(
     settings, process = context.settings, context.process
     limits = Limits(
         body_bytes=LARGEST_BATCH_BYTES,
-        receive_bytes=UPLINK_RECEIVE_BYTES,
         connections=CONNECTIONS_OF_A_NODE * settings.most_nodes + OTHER_CONNECTIONS,
         idle_s=SERVED_S,
         rest_s=REST_S,

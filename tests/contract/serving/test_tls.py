@@ -247,3 +247,89 @@ async def test_a_handshake_that_has_begun_as_the_listener_stops_is_finished(tmp_
         async with closing(writer):
             assert b"Connection: close" in await everything(reader)
     assert listener.dropped("handshake") == 0
+
+
+LARGE = 32 << 20
+"""Bytes of the answer of `/large`."""
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_a_caller_who_reads_slowly_gets_all_of_a_large_answer(
+    tmp_path: Path, version: ssl.TLSVersion
+) -> None:
+    context = trusting()
+    context.maximum_version = version
+    async with listening(Listener(tls=write_pair(tmp_path, "x"))) as listener:
+        reader, writer = await listener.call(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n", tls=context)
+        async with closing(writer):
+            transport = writer.transport
+            assert isinstance(transport, asyncio.Transport)
+            transport.pause_reading()
+            # Others are served while its answer cannot be sent on.
+            assert (await answer_to(listener, None)).startswith(b"HTTP/1.1 200 ")
+            transport.resume_reading()
+            status, body = await one_answer(reader)
+            assert (status, len(body)) == (200, LARGE)
+            writer.write(GET)
+            assert (await one_answer(reader))[0] == 200
+
+
+async def test_a_caller_who_leaves_a_large_answer_unread_leaves_nothing_behind(
+    tmp_path: Path,
+) -> None:
+    async with listening(Listener(tls=write_pair(tmp_path, "x"))) as listener:
+        reader, writer = await listener.call(
+            b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n", tls=trusting()
+        )
+        assert await reader.read(1)
+        writer.transport.abort()
+        await listener.quiet()
+
+
+@pytest.mark.parametrize("size", [1, 16 << 10, (16 << 10) + 1, 600 << 10])
+async def test_a_body_of_any_size_comes_whole(tmp_path: Path, size: int) -> None:
+    limits = dataclasses.replace(LIMITS, body_bytes=1 << 20)
+    body = b"later" + bytes(range(32, 127)) * (size // 95) + b"x" * (size % 95)
+    head = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+    async with listening(Listener(limits=limits, tls=write_pair(tmp_path, "x"))) as listener:
+        reader, writer = await listener.call(tls=trusting())
+        async with closing(writer):
+            for _ in range(2):
+                writer.write(head + body)
+                assert await one_answer(reader) == (200, b"POST " + body)
+
+
+async def test_the_last_answer_says_its_end(tmp_path: Path) -> None:
+    """Without it a caller cannot tell an end from a cut, and takes what it has for too little."""
+    async with listening(Listener(tls=write_pair(tmp_path, "x"))) as listener:
+        closing_get = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+
+        def ask() -> tuple[bytes, bytes]:
+            assert isinstance(listener.server.address, TcpAddress)
+            place = listener.server.address.host, listener.server.address.port
+            with (
+                socket.create_connection(place, timeout=PATIENCE_S) as plain,
+                trusting().wrap_socket(plain, suppress_ragged_eofs=False) as secured,
+            ):
+                secured.sendall(closing_get)
+                received = b""
+                while piece := secured.recv(1 << 16):
+                    received += piece
+                return received, secured.recv(1)
+
+        answer, end = await asyncio.to_thread(ask)
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert end == b""
+        await listener.quiet()
+
+
+async def test_a_caller_who_never_hangs_up_is_left_after_a_while(tmp_path: Path) -> None:
+    async with listening(Listener(tls=write_pair(tmp_path, "x"))) as listener:
+        assert isinstance(listener.server.address, TcpAddress)
+        place = listener.server.address.host, listener.server.address.port
+        plain = await asyncio.to_thread(socket.create_connection, place, PATIENCE_S)
+        with plain, await asyncio.to_thread(trusting().wrap_socket, plain) as secured:
+            closing_get = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+            await asyncio.to_thread(secured.sendall, closing_get)
+            await listener.until(lambda: listener.meter.total(names.HTTP_REQUESTS) == 1)
+            await listener.quiet()
