@@ -1,14 +1,14 @@
 """Checks of the manifests that are applied where there is no cluster."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
 
+from nemutator_controller.journal.container_faults import container_faults
 from nemutator_controller.mutations.decisions import Edit, Subject
-from nemutator_controller.mutations.paths import TEMPLATES, template_of
-from nemutator_controller.mutations.qos import LISTS
+from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import KIND, PolicyError, policy_from_document
 from nemutator_controller.policies.season_policies import (
     SEASON_API_VERSION,
@@ -116,29 +116,11 @@ def manifest_of(document: object, *, may_be_unnamed: bool = False) -> Manifest:
     if not isinstance(document.get("spec"), dict):
         faults.append("spec: expected an object")
     elif isinstance(kind, str) and kind in TEMPLATES:
-        faults += _container_faults(document, kind)
+        faults += container_faults(document, kind)
     if faults:
         raise ManifestError(tuple(faults))
     subject = _subject(document, namespace=str(namespace), name=str(name))
     return Manifest(subject if name else replace(subject, generate_name=str(begins)), document)
-
-
-def _container_faults(document: Mapping[str, Any], kind: str) -> Iterator[str]:
-    """What an API server cannot decode: it refuses the object before anybody is asked about it."""
-    pod = template_of(document, kind)
-    spec = pod.get("spec") if isinstance(pod, dict) else None
-    where = ".".join((*TEMPLATES[kind], "spec"))
-    if not isinstance(spec, dict):
-        return
-    for field in LISTS:
-        listed = spec.get(field)
-        if listed is not None and not isinstance(listed, list):
-            yield f"{where}.{field}: expected a list of containers, as an API server does"
-            continue
-        for index, each in enumerate(listed or ()):
-            if not isinstance(each, dict):
-                yield f"{where}.{field}[{index}]: expected a container, as an API server does"
-                break
 
 
 def _brain(document: Mapping[str, Any]) -> Manifest:

@@ -217,10 +217,15 @@ def _require(draft: Draft, expressions: tuple[Expression, ...], author: Author) 
     found = draft.value(path)
     # Objects only: an API server has no others, and stores no empty list.
     terms = [each for each in (found[0] or () if found else ()) if isinstance(each, dict)]
-    draft.set(path, [_narrowed(term, expressions) for term in terms or [{}]], author)
+    draft.set(
+        path, [_narrowed(term, expressions) for term in terms] or [_term(expressions)], author
+    )
 
 
 def _narrowed(term: Json, expressions: tuple[Expression, ...]) -> Json:
+    if not term.get("matchExpressions") and not term.get("matchFields"):
+        # To a scheduler an empty term fits no node: with a requirement in it, it would fit some.
+        return term
     listed = term.get("matchExpressions") or []
     wanted = [pod_selectors.required(each) for each in expressions]
     missing = [each for each in wanted if each not in listed]

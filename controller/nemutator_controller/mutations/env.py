@@ -118,6 +118,10 @@ def apply(draft: Draft, rules: EnvRules, *, policy: str) -> list[str]:
             if any(item.get("valueFrom") for item in items):
                 kept = f"policy {policy}: {found.path(variable.name)}: left alone: it has valueFrom"
                 warnings += [kept] if items != [variable.in_a_pod()] else []
+            elif len(items) > 1:
+                # The last one counts, and a path leads to the first.
+                twice = f"policy {policy}: {found.path(variable.name)}: left alone: it stands there twice"
+                warnings += [twice] if items[-1] != variable.in_a_pod() else []
             else:
                 draft.set(found.path(variable.name), variable.in_a_pod(), author)
         for variable in rules.add:

@@ -7,7 +7,7 @@ import msgspec
 
 from nemutator_controller.mutations.chosen_names import ObjectName, is_name
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import named
+from nemutator_controller.mutations.paths import field_path, named
 
 VERB = "imagePullSecrets"
 
@@ -23,11 +23,28 @@ class PullSecrets(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     remove: Names = ()
 
 
-def apply(draft: Draft, secrets: PullSecrets, *, policy: str) -> None:
+def apply(draft: Draft, secrets: PullSecrets, *, policy: str) -> list[str]:
+    warnings: list[str] = []
     for name in secrets.remove:
-        draft.put(named(VERB, name), (), Author(VERB, policy))
+        # A path leads to the first of several, so the others would stay.
+        if _standing(draft).count(name) > 1:
+            warnings.append(
+                f"policy {policy}: {named(VERB, name)}: left alone: it stands there twice"
+            )
+        else:
+            draft.put(named(VERB, name), (), Author(VERB, policy))
     for name in secrets.add:
         draft.set(named(VERB, name), {"name": name}, Author(VERB, policy))
+    return warnings
+
+
+def _standing(draft: Draft) -> list[object]:
+    return [
+        each.get("name")
+        for listed in draft.value(field_path(VERB))
+        for each in (listed if isinstance(listed, list) else ())
+        if isinstance(each, dict)
+    ]
 
 
 def faults(secrets: PullSecrets) -> Iterator[str]:

@@ -96,6 +96,12 @@ def _parsed(text: str) -> ImageReference:
     if found is None or _IDENTIFIER.fullmatch(text):
         raise ImageReferenceError(f"{text[:80]!r}: expected registry/repository:tag@digest")
     registry, path = found["registry"] or HUB, found["path"]
+    first, slash, _ = path.partition("/")
+    if slash and "." in first and not found["registry"]:
+        # `my_host.example/a` is a path of nobody's registry: containerd takes its beginning for a host.
+        raise ImageReferenceError(
+            f"{text[:80]!r}: expected the name of a host before the first slash"
+        )
     registry = HUB if registry == _OLD_HUB else registry
     if registry == HUB and "/" not in path:
         path = f"{_OFFICIAL}{path}"

@@ -74,16 +74,24 @@ class Tolerations(
     """The highest grade of pressure of a node that is put up with; the taint follows the node's pressure as it is."""
 
 
-def apply(draft: Draft, tolerations: Tolerations, *, policy: str) -> None:
+def apply(draft: Draft, tolerations: Tolerations, *, policy: str) -> list[str]:
     """Remove, then add, so that a policy may replace one by another."""
     author = Author(VERB, policy)
+    warnings: list[str] = []
     for pattern in tolerations.remove:
-        for found in [each for each in _listed(draft) if _fits(each, pattern)]:
-            draft.put(whole(_FIELD, found), (), author)
+        standing = list(_listed(draft))
+        for found in [each for each in standing if _fits(each, pattern)]:
+            path = whole(_FIELD, found)
+            # A path leads to the first of both, so the other one would stay.
+            if standing.count(found) > 1:
+                warnings.append(f"policy {policy}: {path}: left alone: it stands there twice")
+            else:
+                draft.put(path, (), author)
     for wanted in (*tolerations.add, *_of_pressure(tolerations.pressure_up_to or 0)):
         item = wanted.in_a_pod()
         if _identity(item) not in map(_identity, _listed(draft)):
             draft.set(whole(_FIELD, item), item, author)
+    return list(dict.fromkeys(warnings))
 
 
 def faults(tolerations: Tolerations) -> Iterator[str]:

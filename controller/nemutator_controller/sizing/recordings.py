@@ -22,9 +22,11 @@ MOST_STEPS = 10_000_000
 """Of one container: months by the second."""
 MOST_CELLS = 50_000_000
 LONGEST_S = 3 * 366 * 86_400
-"""From the first point of a container to its last. What lies further apart is of a wrong clock, or in milliseconds, and
-each hour of it would be replayed."""
+"""From the first point of a container to its last. What lies further apart is of a wrong clock, and each hour of it
+would be replayed."""
 LONGEST_FIELD = 1_000
+LATEST = 253_402_300_799.0
+"""The end of the year 9999: what is later is no moment, or in milliseconds."""
 
 UNREADABLE, NEGATIVE, ABSURD = "unreadable", "negative", "absurd"
 """Reasons for which a point is left out."""
@@ -75,7 +77,11 @@ def recorded(
     for number, point in enumerate(points):
         if number >= MOST_POINTS:
             raise UnreadableRecordingError(f"there are more than {MOST_POINTS} points")
-        if not math.isfinite(point.value) or not math.isfinite(point.at):
+        if LATEST < point.at < math.inf:
+            raise UnreadableRecordingError(
+                f"{point.name[:LONGEST_FIELD]}: a time after the year 9999, if its times are in seconds"
+            )
+        if not math.isfinite(point.value) or not 0 <= point.at <= LATEST:
             _count(dropped, UNREADABLE)
         elif point.value < 0:
             _count(dropped, NEGATIVE)
@@ -92,7 +98,7 @@ def recorded(
         steps = int(last - first) + 1
         if (last - first) * step_s > LONGEST_S:
             raise UnreadableRecordingError(
-                f"{name[:LONGEST_FIELD]}: its points lie too far apart: more than three years, if its times are in seconds"
+                f"{name[:LONGEST_FIELD]}: its points lie too far apart: more than three years"
             )
         cells += steps * len(pods)
         if steps > MOST_STEPS or cells > MOST_CELLS:

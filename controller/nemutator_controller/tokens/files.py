@@ -87,8 +87,12 @@ class FileTokens:
     def _document(self) -> object:
         # A pipe in its place would hold up the thread for ever.
         fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            content = file.read(LARGEST + 1)
+        try:
+            # It refuses a directory, and leaves a descriptor open that it should close.
+            with os.fdopen(fd, "rb", closefd=False) as file:
+                content = file.read(LARGEST + 1)
+        finally:
+            os.close(fd)
         if len(content) > LARGEST:
             raise TokenSourceError("malformed", f"{self._path}: larger than {LARGEST} bytes")
         try:

@@ -14,6 +14,7 @@ from nemutator_ctl.explain.view import (
     chosen,
     decode,
     decode_histograms,
+    nothing_of,
     view,
 )
 
@@ -31,10 +32,13 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     query = arguments.present(namespace=given.namespace)
     brain = arguments.brain(given)
-    rows = chosen(decode(brain.get(ADVICE_PATH, query)), given.workload, given.container)
+    recommendations = decode(brain.get(ADVICE_PATH, query))
+    rows = chosen(recommendations, given.workload, given.container)
     if not rows:
         raise OperatorError(
-            f"nothing was reported of {given.workload!r}",
+            nothing_of(
+                given.workload, given.container, chosen(recommendations, given.workload, None)
+            ),
             remedy="`nemutator advise` shows all that was",
             code=ExitCode.USAGE,
         )

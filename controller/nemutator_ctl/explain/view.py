@@ -14,6 +14,7 @@ ADVICE_PATH = "/api/v1/advice"
 HISTOGRAMS_PATH = "/api/v1/advice/histograms"
 
 INDENT = 12
+MOST_NAMED = 8
 
 DRAWING = Drawing()
 
@@ -88,6 +89,18 @@ def chosen(rows: Sequence[Explained], workload: str, container: str | None) -> l
         if workload in (row.owner, f"{row.owner_kind}/{row.owner}")
         and container in (None, row.container)
     ]
+
+
+def nothing_of(workload: str, container: str | None, others: Sequence[Explained]) -> str:
+    """Why there is nothing to explain; *others*: the rows of that workload."""
+    if not others:
+        return f"nothing was reported of {workload[:200]!r}"
+    known = sorted({row.container for row in others})
+    shown = ", ".join(known[:MOST_NAMED]) + (", …" if len(known) > MOST_NAMED else "")
+    return visible(
+        f"{workload} has no container {str(container)[:80]!r} of which anything was reported: it has {shown}",
+        limit=400,
+    )
 
 
 def view(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nemutator_common import names
+from nemutator_controller.mutations.chosen_names import is_name
 from nemutator_controller.policies.model import PolicyError
 from nemutator_controller.updating.model import sizing_of
 
@@ -68,10 +69,13 @@ def _autoscalers(document: Any) -> Iterator[Json]:
 def _imported(autoscaler: Json) -> Imported:
     meta, spec = _map(autoscaler.get("metadata")), _map(autoscaler.get("spec"))
     namespace, name = _text(meta.get("namespace")) or "default", _text(meta.get("name"))
+    # No namespace has a dot: so no two autoscalers make a policy of the same name.
+    called = f"{namespace}.{name}"
     target, update = _map(spec.get("targetRef")), _map(spec.get("updatePolicy"))
     containers = _containers(_list(_map(spec.get("resourcePolicy")).get("containerPolicies")))
     differences = list(_differences(spec, update))
-    word = _text(update.get("updateMode")) or "Auto"
+    given = update.get("updateMode")
+    word = "Auto" if given is None or given == "" else _word(given)
     mode = _MODES.get(word, "Off")
     if word not in _MODES:
         differences.append(f"updateMode {word} is not known: mode Off")
@@ -101,17 +105,19 @@ def _imported(autoscaler: Json) -> Imported:
         {
             "apiVersion": f"{names.DOMAIN}/v1alpha1",
             "kind": "SizingPolicy",
-            "metadata": {"name": f"{namespace}-{name}"[:LONGEST_NAME]},
+            "metadata": {"name": called},
             "spec": policy,
         },
         differences,
-        _fault(name, policy),
+        _fault(name, called, policy),
     )
 
 
-def _fault(name: str, policy: Json) -> str:
+def _fault(name: str, called: str, policy: Json) -> str:
     if not name:
         return "it has no name"
+    if len(called) > LONGEST_NAME or not is_name(called):
+        return f"{called[:80]!r} is no name of a policy"
     try:
         sizing_of(name, policy)
     except PolicyError as error:
@@ -139,8 +145,8 @@ def _containers(policies: Sequence[Any]) -> _Containers:
     rules = {_text(_map(one).get("containerName")) or "*": _map(one) for one in policies}
     rest = rules.get("*", {})
     named = {name: rule for name, rule in rules.items() if name != "*"}
-    is_rest_on = rest.get("mode") != "Off"
-    on = {name: rule for name, rule in named.items() if rule.get("mode") != "Off"}
+    is_rest_on = not _is_off(rest)
+    on = {name: rule for name, rule in named.items() if not _is_off(rule)}
     unsayable: list[str] = []
     if is_rest_on and len(on) < len(named):
         off = ", ".join(sorted(set(named) - set(on)))
@@ -177,6 +183,16 @@ def _map(value: Any) -> Json:
 
 def _list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else []
+
+
+def _word(value: Any) -> str:
+    """What *value* says; without quotes, YAML reads Off as false."""
+    return "Off" if value is False else _text(value) or repr(value)[:40]
+
+
+def _is_off(rule: Json) -> bool:
+    mode = rule.get("mode")
+    return mode is not None and _word(mode) == "Off"
 
 
 def _text(value: Any) -> str:

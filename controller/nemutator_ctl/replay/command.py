@@ -100,8 +100,12 @@ def _recording(file: Path, resource: Resource, step_s: int) -> Recording:
             recording = read_parquet(file, resource, step_s=step_s)
         else:
             recording = _of_text(file, resource, step_s)
+        left_out = ", ".join(f"{number} {why}" for why, number in sorted(recording.dropped.items()))
         if not recording.judged:
-            raise UnreadableRecordingError(f"it has not two hours of {resource} of any container")
+            why = f"; points left out: {left_out}" if left_out else ""
+            raise UnreadableRecordingError(
+                f"it has not two hours of {resource} of any container{why}"
+            )
     except OSError as error:
         raise OperatorError(
             f"{file}: {error.strerror or error}",
@@ -114,7 +118,6 @@ def _recording(file: Path, resource: Resource, step_s: int) -> Recording:
             remedy="see `nemutator replay --help` for what it reads",
             code=ExitCode.USAGE,
         ) from error
-    if recording.dropped:
-        counts = ", ".join(f"{number} {why}" for why, number in sorted(recording.dropped.items()))
-        sys.stderr.write(f"nemutator: points left out: {counts}\n")
+    if left_out:
+        sys.stderr.write(f"nemutator: points left out: {left_out}\n")
     return recording

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nemutator_controller.sizing.recordings import (
     ABSURD,
     COLUMNS,
+    LATEST,
     LONGEST_FIELD,
     NEGATIVE,
     UNREADABLE,
@@ -37,8 +38,6 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # What does not fit is refused, and not written to wherever this was called.
     "temp_directory": "",
 }
-_LATEST = 253_402_300_799.0
-"""The end of the year 9999: what is later is no moment."""
 
 
 def is_parquet(path: Path) -> bool:
@@ -75,7 +74,7 @@ def read_parquet(path: Path, resource: Resource, *, step_s: int) -> Recording:
 
 _KNOWN = (
     "moment IS NOT NULL AND name IS NOT NULL AND pod IS NOT NULL AND value IS NOT NULL"
-    f" AND isfinite(moment) AND isfinite(value) AND moment BETWEEN 0 AND {_LATEST}"
+    f" AND isfinite(moment) AND isfinite(value) AND moment BETWEEN 0 AND {LATEST}"
 )
 
 

@@ -90,6 +90,28 @@ async def test_what_lies_in_the_place_of_a_file_holds_nobody_up(tmp_path: Path) 
             await file(tmp_path, optional=optional).read()
 
 
+async def test_a_folder_in_the_place_of_a_file_costs_no_descriptor_each_time_it_is_tried(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tokens.json").mkdir()
+    tokens = file(tmp_path)
+
+    async def open_after_a_try() -> list[str]:
+        with pytest.raises(TokenSourceError, match="directory"):
+            await tokens.read()
+        return [each for each in _opened() if each.endswith("tokens.json")]
+
+    assert await open_after_a_try() == []
+
+
+def _opened() -> list[str]:
+    found = []
+    for each in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found.append(os.readlink(f"/proc/self/fd/{each}"))
+    return found
+
+
 async def test_other_words_of_a_file_stay_when_a_token_is_put(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     path.write_text('{"note": 3, "nemu_a": "1"}')

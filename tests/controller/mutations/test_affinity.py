@@ -36,6 +36,15 @@ def test_a_requirement_narrows_every_term() -> None:
     assert terms_after([{"matchExpressions": [SSD]}]) == [{"matchExpressions": [SSD]}]
 
 
+def test_a_term_that_fits_no_node_does_not_come_to_fit_some() -> None:
+    by_name = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+    assert terms_after([{}]) == [{}]
+    assert terms_after([{"matchExpressions": []}, by_name]) == [
+        {"matchExpressions": []},
+        {**by_name, "matchExpressions": [SSD]},
+    ]
+
+
 def test_terms_on_pods_are_added_once() -> None:
     wanted = rules(
         {

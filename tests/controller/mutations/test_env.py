@@ -40,6 +40,13 @@ def test_what_has_a_source_keeps_it() -> None:
     assert changed([FROM], add=plain(A="1")) == ([FROM], [])
 
 
+def test_one_that_stands_there_twice_is_named_and_not_set_where_the_other_counts() -> None:
+    listed = [*plain(A="1"), *plain(A="2")]
+    why = "policy p: containers[name=app].env[name=A]: left alone: it stands there twice"
+    assert changed(listed, set=plain(A="3")) == (listed, [why])
+    assert changed(listed, set=plain(A="2")) == (listed, [])
+
+
 def test_a_source_is_written_as_the_server_stores_it() -> None:
     keys = {"configMapKeyRef": {"name": "c", "key": "k", "optional": True}}
     secret = {"secretKeyRef": {"name": "s", "key": "k"}}

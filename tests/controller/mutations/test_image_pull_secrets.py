@@ -13,6 +13,15 @@ def test_names_are_added_once_and_removed() -> None:
     assert paths == ["imagePullSecrets[name=old]", "imagePullSecrets[name=b]"]
 
 
+def test_one_that_stands_there_twice_is_named_and_stays() -> None:
+    listed = [{"name": "old"}, {"name": "a"}, {"name": "old"}]
+    draft = Draft({"spec": {"imagePullSecrets": listed}}, "Pod")
+    warnings = apply(draft, PullSecrets(remove=("old", "a")), policy="p")
+    assert draft.manifest["spec"]["imagePullSecrets"] == [{"name": "old"}, {"name": "old"}]
+    why = "left alone: it stands there twice"
+    assert warnings == [f"policy p: imagePullSecrets[name=old]: {why}"]
+
+
 @pytest.mark.parametrize(
     ("secrets", "fault"),
     [

@@ -56,6 +56,7 @@ def test_each_form_is_understood(
         "a//b",
         "https://example.com/a",
         "host:port/a",
+        "my_host.example/a",
         "a:" + "t" * 129,
         "f" * 64,
         "a" * 256,

@@ -41,6 +41,13 @@ def test_all_that_fit_are_removed_and_others_stay() -> None:
     assert tolerated([GPU], remove=[{"key": "gpu"}]) is None
 
 
+def test_one_that_stands_there_twice_is_named_and_stays() -> None:
+    draft = Draft({"spec": {"tolerations": [GPU, OTHER, GPU]}}, "Pod")
+    warnings = apply(draft, wanted(remove=[{"key": "gpu"}]), policy="p")
+    assert draft.manifest["spec"]["tolerations"] == [GPU, GPU]
+    assert [each.endswith("}]: left alone: it stands there twice") for each in warnings] == [True]
+
+
 def test_pressure_is_put_up_with_up_to_a_grade_and_each_grade_once() -> None:
     made = tolerated([GPU], pressureUpTo=2)
     assert made == [

@@ -41,10 +41,10 @@ def test_moments_may_be_written_for_people() -> None:
 def test_what_is_no_use_is_left_out_and_counted() -> None:
     found = _read(
         "time,name,pod,cpu\n0,web,a,1\nx,web,a,1\n0,web,a,nan\n0,web,a,1e999\n0,web,a,-1\n"
-        "0,web\n2026-01-31T12:00:00,web,a,1\n0,web,a,\n\n0,web,a,1_0\n"
+        "0,web\n2026-01-31T12:00:00,web,a,1\n0,web,a,\n\n0,web,a,1_0\n-9,web,a,1\ninf,web,a,1\n"
     )
     assert found.uses[0].pods.tolist() == [[1.0]]
-    assert found.dropped == {"unreadable": 6, "negative": 1}
+    assert found.dropped == {"unreadable": 8, "negative": 1}
 
 
 def test_an_answer_of_prometheus_is_read() -> None:
@@ -88,11 +88,12 @@ def test_more_than_any_machine_has_is_left_out_and_counted(resource: Resource, m
         ("time,name,pod,memory\n", "does not name cpu"),
         ('{"status":"error","errorType":"bad_data","error":"x"}', "bad_data: x"),
         ("{", "truncated|malformed"),
-        ("time,name,pod,cpu\n0,web,a,1\n1e18,web,a,1\n", "too far apart"),
+        ("time,name,pod,cpu\n0,web,a,1\n1e9,web,a,1\n", "too far apart: more than three years"),
         (
-            "time,name,pod,cpu\n1700000000000,web,a,1\n1700180000000,web,a,1\n",
-            "three years, if its times are in seconds",
+            "time,name,pod,cpu\n1700000000000,web,a,1\n1700008000000,web,a,1\n",
+            "after the year 9999, if its times are in seconds",
         ),
+        ("time,name,pod,cpu\n1e300,web,a,1\n", "after the year 9999"),
         ('time,name,pod,cpu\n"' + "x" * 200_000 + "\n", "line"),
     ],
 )

@@ -1,7 +1,7 @@
 from typing import Any
 
 from nemutator_ctl.explain.histogram import Drawing
-from nemutator_ctl.explain.view import chosen, decode, decode_histograms, view
+from nemutator_ctl.explain.view import chosen, decode, decode_histograms, nothing_of, view
 
 NAMES = {"namespace": "shop", "owner_kind": "Deployment", "owner": "cart", "container": "app"}
 USED = {
@@ -53,6 +53,14 @@ def test_it_tells_what_was_seen_and_what_follows_from_it() -> None:
         "  limits    CPU none, memory none",
         "  because   no limit of memory before a day: 2 h of data",
     ]
+
+
+def test_of_a_workload_that_is_known_the_containers_are_named() -> None:
+    rows = decode({"items": [item(), item(container="proxy")]})
+    assert nothing_of("web", None, []) == "nothing was reported of 'web'"
+    assert nothing_of("cart", "ap", rows) == (
+        "cart has no container 'ap' of which anything was reported: it has app, proxy"
+    )
 
 
 def test_how_often_it_used_how_much_is_drawn_with_its_marks() -> None:

@@ -43,6 +43,41 @@ def test_modes_are_those_that_do_the_same(word: str, mode: str) -> None:
     assert found.policy["spec"]["minReplicas"] == 3
 
 
+@pytest.mark.parametrize(
+    ("word", "mode"), [(False, "Off"), (True, "Off"), (7, "Off"), (None, "Evict")]
+)
+def test_a_mode_that_lost_its_quotes_evicts_nobody(word: Any, mode: str) -> None:
+    found = one(updatePolicy={"updateMode": word})
+    assert found.policy["spec"]["mode"] == mode
+    assert any("updateMode" in why for why in found.differences) == (word in (True, 7))
+
+
+def test_a_container_whose_off_lost_its_quotes_is_off() -> None:
+    rules = [{"containerName": "*", "mode": False}, {"containerName": "app", "mode": "Auto"}]
+    found = one(resourcePolicy={"containerPolicies": rules})
+    assert found.policy["spec"]["resources"] == {"containers": ["app"]}
+
+
+def test_no_two_make_a_policy_of_the_same_name() -> None:
+    called = []
+    for namespace, name in (("a", "b-c"), ("a-b", "c")):
+        each = vpa()
+        each["metadata"] = {"namespace": namespace, "name": name}
+        [found] = imported([each])
+        called.append(found.policy["metadata"]["name"])
+    assert called == ["a.b-c", "a-b.c"]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name"), [("shop", "n" * 250), ("shop", "Web"), ("a/b", "web")]
+)
+def test_a_name_that_no_policy_can_have_is_left_out_and_named(namespace: str, name: str) -> None:
+    each = vpa()
+    each["metadata"] = {"namespace": namespace, "name": name}
+    [found] = imported([each])
+    assert found.fault.endswith("is no name of a policy")
+
+
 def test_it_is_for_the_same_workload_within_the_same_bounds() -> None:
     rule = {
         "containerName": "*",
@@ -52,7 +87,7 @@ def test_it_is_for_the_same_workload_within_the_same_bounds() -> None:
     }
     found = one(resourcePolicy={"containerPolicies": [rule]})
     assert found.name == "shop/web"
-    assert found.policy["metadata"]["name"] == "shop-web"
+    assert found.policy["metadata"]["name"] == "shop.web"
     spec = found.policy["spec"]
     assert spec["match"] == {"namespaces": ["shop"], "kinds": ["Deployment"], "names": ["web"]}
     assert spec["resources"] == {

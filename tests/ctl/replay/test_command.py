@@ -79,7 +79,12 @@ def test_what_there_is_not_is_refused(argv: list[str], recorded: str) -> None:
 def test_a_file_without_two_hours_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "use.csv"
     file.write_text("time,name,pod,cpu\n0,web,a,1\n")
-    with pytest.raises(OperatorError, match="not two hours of cpu"):
+    with pytest.raises(OperatorError, match="not two hours of cpu of any container\n"):
+        main([str(file)])
+    file.write_text(
+        "time,name,pod,cpu\n" + "".join(f"{at},web,a,-1\n" for at in range(0, 9_000, 300))
+    )
+    with pytest.raises(OperatorError, match="any container; points left out: 30 negative\n"):
         main([str(file)])
 
 
