@@ -1,4 +1,4 @@
-"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler, deploy/buffers and deploy/nodes: one source of what is installed.
+"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler, deploy/buffers, deploy/nodes and deploy/scaling: one source of what is installed.
 
 A template is a manifest with conditions around its documents and containers, and with values in some of
 its lines. What the rules here do not know stays as it is, so a change of a manifest needs no change here.
@@ -22,6 +22,7 @@ OPTIONAL = (
     DEPLOY / "scheduler" / "scheduler.yaml",
     DEPLOY / "buffers" / "buffer.yaml",
     DEPLOY / "nodes" / "nodes.yaml",
+    DEPLOY / "scaling" / "scaling.yaml",
 )
 WRITTEN = "{{- /* Written by `make fmt` from deploy/%s: change that. */}}\n"
 
@@ -44,6 +45,7 @@ WHEN: dict[str, Condition] = {
     "scheduler.yaml": SCHEDULER,
     "buffer.yaml": (("buffer.enabled",),),
     "nodes.yaml": (("nodes.enabled",),),
+    "scaling.yaml": (("scaling.enabled",),),
 }
 """By file: when its documents are installed."""
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from nemutator_controller.policies import crds as mutation_crds
 from nemutator_controller.policies import model as mutation_model
 from nemutator_controller.policies import season_crds, season_policies
+from nemutator_controller.scaling import crds as scaler_crds
+from nemutator_controller.scaling import model as scaler_model
 from nemutator_controller.updating import crds as sizing_crds
 from nemutator_controller.updating import model as sizing_model
 
 FOLDER = Path(__file__).parents[1] / "deploy" / "crds"
 TARGET = FOLDER / f"{mutation_model.PLURAL}.json"
 SEASONS = FOLDER / f"{season_policies.SEASON_PLURAL}.json"
+SCALERS = FOLDER / f"{scaler_model.PLURAL}.json"
 SIZING = FOLDER / f"{sizing_model.PLURAL}.json"
 
 
@@ -24,6 +27,10 @@ def render_sizing() -> str:
     return _text(sizing_crds.sizing_definition())
 
 
+def render_scalers() -> str:
+    return _text(scaler_crds.scaler_definition())
+
+
 def render_seasons() -> str:
     return _text(season_crds.season_definition())
 
@@ -33,6 +40,7 @@ def main() -> int:
     TARGET.write_text(render())
     SIZING.write_text(render_sizing())
     SEASONS.write_text(render_seasons())
+    SCALERS.write_text(render_scalers())
     return 0
 
 

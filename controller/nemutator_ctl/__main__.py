@@ -47,6 +47,10 @@ COMMANDS = {
         "say which nodes could be emptied, and why the others not",
     ),
     "buffers": ("nemutator_ctl.buffers.command", "say how much room is kept free, and why"),
+    "scalers": (
+        "nemutator_ctl.scalers.command",
+        "say which minimums of autoscalers forecasts raise, and why",
+    ),
     "neighbours": (
         "nemutator_ctl.neighbours.command",
         "say which pods suffer when which others are busy",
@@ -100,6 +104,7 @@ WATCHED = frozenset(
         "buffers",
         "seasons",
         "sizing",
+        "scalers",
         "neighbours",
         "ageing",
         "mutations",

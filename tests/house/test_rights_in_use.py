@@ -73,7 +73,9 @@ def test_what_a_process_may_do_it_does(kind: str, role: str) -> None:
                 assert is_used(f"{plural}.{group}".rstrip("."), subresource), given
 
 
-@pytest.mark.parametrize("file", ["buffers/buffer.yaml", "nodes/nodes.yaml"])
+@pytest.mark.parametrize(
+    "file", ["buffers/buffer.yaml", "nodes/nodes.yaml", "scaling/scaling.yaml"]
+)
 def test_what_an_optional_part_lets_the_brain_do_it_does(file: str) -> None:
     found = yaml.safe_load_all((DEPLOY / file).read_text())
     roles = [each for each in found if each["kind"] in ("Role", "ClusterRole")]

@@ -4,6 +4,7 @@ from typing import Any
 
 from nemutator_controller.kube import resources
 from nemutator_controller.kube.resources import Resource
+from nemutator_controller.scaling.objects import FORECAST_SCALERS
 from nemutator_controller.updating.objects import SIZING_POLICIES
 
 from tests.house.test_manifests import documents
@@ -36,6 +37,8 @@ MAY: dict[str, dict[str, frozenset[str]]] = {
         "sizingpolicies/status.nemutator.io": frozenset({"patch"}),
         "seasonpolicies.nemutator.io": READ,
         "seasonpolicies/status.nemutator.io": frozenset({"patch"}),
+        "forecastscalers.nemutator.io": READ,
+        "forecastscalers/status.nemutator.io": frozenset({"patch"}),
         "events": frozenset({"create", "patch"}),
         "tokenreviews.authentication.k8s.io": frozenset({"create"}),
         "/.well-known/openid-configuration": frozenset({"get"}),
@@ -78,6 +81,7 @@ def test_whatever_the_brain_watches_it_may_list_and_watch() -> None:
         resources.DISRUPTION_BUDGETS,
         resources.VERTICAL_AUTOSCALERS,
         SIZING_POLICIES,
+        FORECAST_SCALERS,
     )
     rights = granted("nemutator-brain")
     for each in watched:

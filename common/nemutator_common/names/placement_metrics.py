@@ -101,3 +101,38 @@ PACKED_NODES = Metric(
     "nodes that are emptied because a SeasonPolicy packs, by state: emptying, removable (nothing runs there any more)",
     ("state",),
 )
+FORECAST_SCALERS = Metric(
+    "nemutator_forecast_scalers",
+    "gauge",
+    "ForecastScalers by why the minimum is what it is: forecast (it is raised), base (the forecast asks for no more), preview,"
+    " low_skill, no_forecast, stale (nothing was reported lately), surprise (more is used than was foreseen: it stays), settling"
+    " (less would be enough, but not for long enough), guard, no_cpu_metric, no_request, no_autoscaler, another_scaler (of the"
+    " same autoscaler), most_raised (brain.raised_autoscalers), taken_back, disputed (somebody else keeps changing it), refused,"
+    " store (the journal does not answer), faulty",
+    ("reason",),
+)
+MINIMUM_WRITES = Metric(
+    "nemutator_minimum_writes_total",
+    "counter",
+    "writes of minReplicas of autoscalers, by result: raised (to what is foreseen, also from more), given_back (to what its owner"
+    " wrote), refused",
+    ("result",),
+)
+SCALER_STATUSES = Metric(
+    "nemutator_scaler_statuses_total",
+    "counter",
+    "statuses of ForecastScalers that the brain wrote, by result: written, failed (tried again)",
+    ("result",),
+)
+OPPORTUNISTIC_REPLICAS = Metric(
+    "nemutator_opportunistic_replicas",
+    "gauge",
+    "replicas of a workload for which there is spare CPU, by its ForecastScaler; its base while nobody knows, no number once it"
+    " is gone",
+    ("namespace", "scaler"),
+)
+SPARE_CPU = Metric(
+    "nemutator_spare_cpu_cores",
+    "gauge",
+    "CPU of nodes that ForecastScalers may share: without the reserve, what others request, and what is expected to be used",
+)

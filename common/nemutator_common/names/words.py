@@ -137,6 +137,11 @@ MARKED_BY = Word(
     "annotation of a node, written by the brain: of each mark of ours that stands there the namespace of the installation that has"
     " written it, which alone takes it away again",
 )
+RAISED_MINIMUM = Word(
+    f"{DOMAIN}/raised-minimum",
+    "annotation of a HorizontalPodAutoscaler, written by the brain while a ForecastScaler raises its minReplicas: what its owner"
+    " wrote, what stands there instead, and the journal's record of it",
+)
 REMOVABLE = Word(
     f"{DOMAIN}/removable",
     "annotation of a node, written by the brain: why nothing runs there any more but what runs on each node, and since when",

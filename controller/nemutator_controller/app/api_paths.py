@@ -162,6 +162,14 @@ PATHS = (
         narrows=True,
     ),
     asked(
+        "scalers",
+        "advice",
+        "What ForecastScalers foresee, and which minimums they raise.",
+        shapes.SCALER_LIST,
+        NAMESPACE,
+        narrows=True,
+    ),
+    asked(
         "seasons",
         "advice",
         "When workloads are busy, and what follows that.",

@@ -164,6 +164,28 @@ SEASON_LIST = document(
 )
 _POLICY_SIZES = part("PolicySizes", policy=str, mode=str, counts=dict[str, int], pods=list[Json])
 SIZING_LIST = document("SizingList", items=several(_POLICY_SIZES))
+_LISTED_SCALER = part(
+    "ListedScaler",
+    key=str,
+    namespace=str,
+    name=str,
+    target=str,
+    workload=str,
+    mode=str,
+    base=int | None,
+    wanted=int | None,
+    minimum=int | None,
+    is_raised=bool,
+    opportunistic=int | None,
+    now_cores=float | None,
+    ahead_cores=float | None,
+    upper_cores=float | None,
+    lead_s=float | None,
+    skill=float | None,
+    reason=str,
+    why=str,
+)
+SCALER_LIST = document("ScalerList", items=several(_LISTED_SCALER), left_off=int)
 PLACEMENT = document(
     "Placement",
     workload=_OBJECT,

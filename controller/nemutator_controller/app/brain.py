@@ -40,6 +40,7 @@ from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.placement import counted_cluster, kept_snapshot, placement_part
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
+from nemutator_controller.app.scaling import scaling_part
 from nemutator_controller.app.seasons import brain_seasons, seasons_part
 from nemutator_controller.app.sizing import LeakingMemory, LocalAdvice, advice_knobs, sizing_part
 from nemutator_controller.app.streams import streams_part
@@ -154,6 +155,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         updating_part(context, usages, findings, replicas, seasons),
         seasons_part(context, seasons, usages),
         buffers_part(context, seasons),
+        scaling_part(context, seasons, counted),
         node_marks_part(
             context, nodes, places, seasons, [EmptyingMarks(emptying)] if emptying else []
         ),

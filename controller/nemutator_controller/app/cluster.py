@@ -57,6 +57,7 @@ from nemutator_controller.policies.status_writer import PolicyStatusWriter
 from nemutator_controller.registration.installation import WEBHOOKS, KubeInstallation
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
+from nemutator_controller.scaling.objects import FORECAST_SCALERS
 from nemutator_controller.settings.brain import BrainSettings
 from nemutator_controller.updating.objects import SIZING_POLICIES
 
@@ -154,6 +155,9 @@ class Cluster:
         )
         self.season_policies = Informer(
             SEASON_POLICIES, transport=transport, process=process, may_be_absent=True
+        )
+        self.forecast_scalers = Informer(
+            FORECAST_SCALERS, transport=transport, process=process, may_be_absent=True
         )
         self.namespaces = Informer(NAMESPACES, transport=transport, process=process)
         self.statuses = PolicyStatusWriter(self.policies, self.writer, process=process)

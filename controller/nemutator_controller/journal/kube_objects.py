@@ -25,6 +25,7 @@ from nemutator_controller.kube.failures import (
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import (
+    AUTOSCALERS,
     CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -40,7 +41,15 @@ from nemutator_controller.mutations.stamps import parse_stamp
 
 RESOURCES: Final[dict[str, Resource[Any]]] = {
     resource.kind: resource
-    for resource in (PODS, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS)
+    for resource in (
+        PODS,
+        DEPLOYMENTS,
+        STATEFUL_SETS,
+        DAEMON_SETS,
+        JOBS,
+        CRON_JOBS,
+        AUTOSCALERS,
+    )
 }
 
 

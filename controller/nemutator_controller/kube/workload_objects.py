@@ -144,9 +144,20 @@ class NamedMetric(Shape, frozen=True, gc=False):
     name: str = ""
 
 
+class MetricTarget(Shape, frozen=True, gc=False):
+    type: str = ""
+    average_utilization: int | None = None
+    """Percent of what pods request."""
+    average_value: str = ""
+
+
+class ResourceMetric(NamedMetric, frozen=True, gc=False):
+    target: MetricTarget = MetricTarget()
+
+
 class ScalingMetric(Shape, frozen=True, gc=False):
     type: str = ""
-    resource: NamedMetric = NamedMetric()
+    resource: ResourceMetric = ResourceMetric()
     container_resource: NamedMetric = NamedMetric()
 
 

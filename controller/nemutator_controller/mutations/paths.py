@@ -113,12 +113,18 @@ Step = FieldStep | KeyStep | ItemStep
 SWITCHED = ("MutationPolicy", "SizingPolicy", "SeasonPolicy")
 """Kinds of policies whose switches the journal keeps, as changes of their metadata."""
 
+AUTOSCALER = "HorizontalPodAutoscaler"
+"""Whose minimum forecasts raise."""
+
 UNIT = "SystemdUnit"
 """A unit of systemd, as the journal keeps it: its spec is the drop-in that we have written."""
 
 _ROOTS: Mapping[str, tuple[tuple[Step, ...], tuple[Step, ...]]] = {
     kind: (tuple(map(FieldStep, template)), tuple(map(FieldStep, (*template, "spec"))))
-    for kind, template in (*TEMPLATES.items(), *((kind, ()) for kind in (*SWITCHED, UNIT)))
+    for kind, template in (
+        *TEMPLATES.items(),
+        *((kind, ()) for kind in (*SWITCHED, AUTOSCALER, UNIT)),
+    )
 }
 """By kind, the steps to the metadata of its pod, and those to its spec."""
 

@@ -51,8 +51,9 @@ def definition_of(
     meaning: str,
     columns: Sequence[Schema] = (),
     status: Mapping[str, Schema] = NOTHING_MORE,
+    scope: str = "Cluster",
 ) -> Schema:
-    """A cluster-wide resource with a mode and conditions; *columns* come before its age, and *status* is what its
+    """A resource with a mode and conditions; *columns* come before its age, and *status* is what its
     status has beside conditions."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -60,7 +61,7 @@ def definition_of(
         "metadata": {"name": f"{plural}.{GROUP}"},
         "spec": {
             "group": GROUP,
-            "scope": "Cluster",
+            "scope": scope,
             "names": {
                 "kind": kind,
                 "listKind": f"{kind}List",

@@ -32,7 +32,7 @@ async def apply_status(
     try:
         body = await writer.apply(
             resource,
-            "",
+            policy.namespace,
             policy.name,
             {"status": status},
             only_if=OnlyIf(uid=policy.uid),

@@ -80,6 +80,16 @@ class PlacementSettings:
         " nothing is scaled.",
         check=between(0, 1_000),
     )
+    raised_autoscalers: int = setting(
+        100,
+        "Most HorizontalPodAutoscalers whose minReplicas ForecastScalers of mode Apply raise at the same time; 0: none.",
+        check=between(0, 10_000),
+    )
+    spare_reserve_percent: float = setting(
+        15.0,
+        "Of the CPU that nodes can take, what is never spare for ForecastScalers with `opportunistic`.",
+        check=between(0, 100),
+    )
     packing_nodes: int = setting(
         0,
         "Most nodes that are emptied, or empty and named removable, at once while a SeasonPolicy in force says"

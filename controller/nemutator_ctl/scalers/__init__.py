@@ -1,0 +1,1 @@
+"""`nemutator scalers`: what ForecastScalers foresee, and which minimums they raise."""
