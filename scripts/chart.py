@@ -1,4 +1,4 @@
-"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler, deploy/buffers, deploy/nodes and deploy/scaling: one source of what is installed.
+"""Writes the templates of the Helm chart from deploy/manifests, deploy/scheduler, deploy/buffers, deploy/nodes, deploy/oversell and deploy/scaling: one source of what is installed.
 
 A template is a manifest with conditions around its documents and containers, and with values in some of
 its lines. What the rules here do not know stays as it is, so a change of a manifest needs no change here.
@@ -23,6 +23,7 @@ OPTIONAL = (
     DEPLOY / "buffers" / "buffer.yaml",
     DEPLOY / "nodes" / "nodes.yaml",
     DEPLOY / "scaling" / "scaling.yaml",
+    DEPLOY / "oversell" / "oversell.yaml",
 )
 WRITTEN = "{{- /* Written by `make fmt` from deploy/%s: change that. */}}\n"
 
@@ -46,6 +47,7 @@ WHEN: dict[str, Condition] = {
     "buffer.yaml": (("buffer.enabled",),),
     "nodes.yaml": (("nodes.enabled",),),
     "scaling.yaml": (("scaling.enabled",),),
+    "oversell.yaml": (("oversell.enabled",),),
 }
 """By file: when its documents are installed."""
 

@@ -63,6 +63,7 @@ def schema() -> Json:
             buffer=_table(**enabled, image=TEXT, **of_pods),
             nodes=_table(**enabled),
             scaling=_table(**enabled),
+            oversell=_table(**enabled),
             vault=_table(
                 address={"type": "string", "pattern": "^(https?://.*)?$"},
                 ca=TEXT,

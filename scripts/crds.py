@@ -4,6 +4,8 @@ import json
 import sys
 from pathlib import Path
 
+from nemutator_controller.oversell import crds as oversell_crds
+from nemutator_controller.oversell import model as oversell_model
 from nemutator_controller.policies import crds as mutation_crds
 from nemutator_controller.policies import model as mutation_model
 from nemutator_controller.policies import season_crds, season_policies
@@ -16,6 +18,7 @@ FOLDER = Path(__file__).parents[1] / "deploy" / "crds"
 TARGET = FOLDER / f"{mutation_model.PLURAL}.json"
 SEASONS = FOLDER / f"{season_policies.SEASON_PLURAL}.json"
 SCALERS = FOLDER / f"{scaler_model.PLURAL}.json"
+OVERSELL = FOLDER / f"{oversell_model.PLURAL}.json"
 SIZING = FOLDER / f"{sizing_model.PLURAL}.json"
 
 
@@ -35,12 +38,17 @@ def render_seasons() -> str:
     return _text(season_crds.season_definition())
 
 
+def render_oversell() -> str:
+    return _text(oversell_crds.oversell_definition())
+
+
 def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     TARGET.write_text(render())
     SIZING.write_text(render_sizing())
     SEASONS.write_text(render_seasons())
     SCALERS.write_text(render_scalers())
+    OVERSELL.write_text(render_oversell())
     return 0
 
 

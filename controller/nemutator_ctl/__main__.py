@@ -46,6 +46,10 @@ COMMANDS = {
         "nemutator_ctl.packing.command",
         "say which nodes could be emptied, and why the others not",
     ),
+    "oversell": (
+        "nemutator_ctl.oversell.command",
+        "say how much CPU of nodes is oversold or could be, and why no more",
+    ),
     "buffers": ("nemutator_ctl.buffers.command", "say how much room is kept free, and why"),
     "scalers": (
         "nemutator_ctl.scalers.command",
@@ -102,6 +106,7 @@ WATCHED = frozenset(
         "workloads",
         "clusters",
         "buffers",
+        "oversell",
         "seasons",
         "sizing",
         "scalers",

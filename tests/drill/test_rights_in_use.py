@@ -22,6 +22,7 @@ ROLES = (
     "manifests/brain.yaml",
     "manifests/admission.yaml",
     "nodes/nodes.yaml",
+    "oversell/oversell.yaml",
     "buffers/buffer.yaml",
 )
 WHOLE = ("e2e/first_light", "e2e/testbed")

@@ -74,7 +74,8 @@ def test_what_a_process_may_do_it_does(kind: str, role: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["buffers/buffer.yaml", "nodes/nodes.yaml", "scaling/scaling.yaml"]
+    "file",
+    ["buffers/buffer.yaml", "nodes/nodes.yaml", "oversell/oversell.yaml", "scaling/scaling.yaml"],
 )
 def test_what_an_optional_part_lets_the_brain_do_it_does(file: str) -> None:
     found = yaml.safe_load_all((DEPLOY / file).read_text())
@@ -83,7 +84,8 @@ def test_what_an_optional_part_lets_the_brain_do_it_does(file: str) -> None:
     for rule in (rule for role in roles for rule in role["rules"]):
         for group in rule["apiGroups"]:
             for given in rule["resources"]:
-                assert is_used(f"{given}.{group}".rstrip("."), ""), given
+                plural, _, subresource = given.partition("/")
+                assert is_used(f"{plural}.{group}".rstrip("."), subresource), given
 
 
 def test_what_people_may_ask_is_what_the_api_has() -> None:

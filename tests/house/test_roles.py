@@ -39,6 +39,8 @@ MAY: dict[str, dict[str, frozenset[str]]] = {
         "seasonpolicies/status.nemutator.io": frozenset({"patch"}),
         "forecastscalers.nemutator.io": READ,
         "forecastscalers/status.nemutator.io": frozenset({"patch"}),
+        "nodeoversells.nemutator.io": READ,
+        "nodeoversells/status.nemutator.io": frozenset({"patch"}),
         "events": frozenset({"create", "patch"}),
         "tokenreviews.authentication.k8s.io": frozenset({"create"}),
         "/.well-known/openid-configuration": frozenset({"get"}),

@@ -140,3 +140,11 @@ IMAGE_QUESTIONS_DROPPED = Metric(
     "counter",
     "images of pods that were not noted, because there were too many or their names were too long",
 )
+NODE_STATUSES = Metric(
+    "nemutator_node_statuses_total",
+    "counter",
+    "statuses of nodes that admission was asked about, by result: amplified (the CPU that pods may request was raised, or raised"
+    " again), unchanged (it says so already), and left as they came: not_enabled (the node has no label), not_asked (it has no ratio), ratio (that"
+    " is none), no_cpu (its amounts are none), raw_unknown (its kubelet has not said yet what it has), bad_object, not_a_status, internal",
+    ("result",),
+)

@@ -136,3 +136,24 @@ SPARE_CPU = Metric(
     "gauge",
     "CPU of nodes that ForecastScalers may share: without the reserve, what others request, and what is expected to be used",
 )
+OVERSOLD_NODES = Metric(
+    "nemutator_oversold_nodes",
+    "gauge",
+    "nodes by what bounds how much of their CPU is oversold, or keeps it from being: asked, season, use, pressure, requests (of what"
+    " runs there), stepping (slowly up), measuring (too little is known), stale, silent (no reports for longer), taken_back, disputed,"
+    " preview, not_enabled (they have no label), most (brain.oversell_nodes), refused (no right), unselected, not_counted (their CPU is not"
+    " known)",
+    ("reason",),
+)
+OVERSELL_WRITES = Metric(
+    "nemutator_oversell_writes_total",
+    "counter",
+    "ratios that the brain wrote to nodes, by result: raised, lowered, removed, changed (meanwhile: tried again), refused",
+    ("result",),
+)
+OVERSELL_STATUSES = Metric(
+    "nemutator_oversell_statuses_total",
+    "counter",
+    "statuses of NodeOversells that the brain wrote, by result: written, failed (tried again)",
+    ("result",),
+)

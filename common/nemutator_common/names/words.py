@@ -146,6 +146,20 @@ REMOVABLE = Word(
     f"{DOMAIN}/removable",
     "annotation of a node, written by the brain: why nothing runs there any more but what runs on each node, and since when",
 )
+OVERSELL = Word(
+    f"{DOMAIN}/oversell",
+    "label of a node: with `enabled`, and only then, its CPU may be oversold",
+)
+OVERSELL_RATIO = Word(
+    f"{DOMAIN}/oversell-ratio",
+    "annotation of a node with that label, written by the brain for a NodeOversell with `mode: Apply`: from 1.00 to 2.00, how many"
+    " times the CPU that kubelet has for pods they may request together",
+)
+RAW_CPU = Word(
+    f"{DOMAIN}/raw-cpu",
+    "annotation of a node, written by the webhook: the CPU that kubelet itself says it has for pods, from which the oversold amount is"
+    " made; it is believed from that node's kubelet alone",
+)
 VICTIM_NOW = Word(
     f"{DOMAIN}/victim-now",
     "label of a pod or a workload, written by the brain: how much it suffers from others on its node in the last five minutes,"

@@ -1,4 +1,5 @@
-"""Where the API server calls: POST /mutate, or /mutate/namespaces for pods of opted-in namespaces.
+"""Where the API server calls: POST /mutate, /mutate/namespaces for pods of opted-in namespaces, and /mutate/nodes for statuses
+of nodes.
 
 On the second path the server itself has selected the namespace, so that one which is younger than
 our snapshot of the cluster is injected from its first pod on.
@@ -15,12 +16,14 @@ from nemutator_common.serving.responses import RoutineResponse, error_response
 from nemutator_common.traces import parent_of
 
 from nemutator_controller.admission.client_certificates import ClientRefusedError, check_client
+from nemutator_controller.admission.node_statuses import NodeStatusHandler
 from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import ReviewError, decode, encode, printable
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 
 PATH = "/mutate"
 OPTED_IN = "/mutate/namespaces"
+NODES = "/mutate/nodes"
 
 CONTENT_TYPE = "application/json"
 
@@ -34,14 +37,16 @@ class Webhook:
     process: Process
     clients: frozenset[str] = frozenset()
     """Names of client certificates that may call; empty: all that the listener lets in."""
+    nodes: NodeStatusHandler | None = None
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.post(PATH, self._mutate), web.post(OPTED_IN, self._mutate)]
+        paths = (PATH, OPTED_IN) if self.nodes is None else (PATH, OPTED_IN, NODES)
+        return [web.post(path, self._mutate) for path in paths]
 
     def at_once(self, post: PlainPost) -> PlainAnswer | None:
         """What needs no waiting, and is no refusal."""
         if post.path not in (PATH, OPTED_IN):
-            return None
+            return self._node_at_once(post)
         if self.process.tracer.collects:
             # One whose trace somebody follows has a span and a record of its own.
             parent = parent_of(post.trace_parent)
@@ -66,6 +71,16 @@ class Webhook:
         answer = self.handler.answer_at_once(asked, post.body, opted_in=opted_in)
         return PlainAnswer(encode(asked.uid, answer), CONTENT_TYPE) if answer else None
 
+    def _node_at_once(self, post: PlainPost) -> PlainAnswer | None:
+        if self.nodes is None or post.path != NODES:
+            return None
+        try:
+            check_client(post.certificate, self.clients)
+            asked = decode(post.body, caller=post.remote)
+        except (ClientRefusedError, ReviewError):
+            return None
+        return PlainAnswer(encode(asked.uid, self.nodes.answer(asked)), CONTENT_TYPE)
+
     async def _mutate(self, request: web.Request) -> web.Response:
         try:
             check_client(request.get_extra_info("peercert"), self.clients)
@@ -79,6 +94,10 @@ class Webhook:
         except ReviewError as error:
             self.process.meter.count(names.ADMISSION_FAILURES, reason="review")
             return error_response(400, str(error))
+        if self.nodes is not None and request.path == NODES:
+            return RoutineResponse(
+                body=encode(asked.uid, self.nodes.answer(asked)), content_type=CONTENT_TYPE
+            )
         parent = parent_of(request.headers.get("traceparent"))
         answer = await self.handler.answer(asked, opted_in=request.path == OPTED_IN, parent=parent)
         # The handler logs what was done to a pod.

@@ -1,7 +1,7 @@
 """What the webhook's handler needs from the rest of the process."""
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.image_commands import ImageCommands
@@ -80,4 +80,41 @@ class StampLink(Protocol):
 
     def heard(self) -> Iterable[bytes]:
         """What they have sent since."""
+        ...
+
+
+class WrittenNode(Protocol):
+    """What a status of a node says, as far as it is our business."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    @property
+    def annotations(self) -> Mapping[str, str]: ...
+
+    @property
+    def capacity(self) -> Mapping[str, str]: ...
+
+    @property
+    def allocatable(self) -> Mapping[str, str]: ...
+
+
+class NodeStatusChange(Protocol):
+    @property
+    def result(self) -> str:
+        """Of what was asked, or why nothing is changed."""
+        ...
+
+    @property
+    def operations(self) -> Sequence[dict[str, Any]]:
+        """A JSON Patch."""
+        ...
+
+
+class NodeStatusRule(Protocol):
+    def __call__(self, user: str, before: WrittenNode, after: WrittenNode, /) -> NodeStatusChange:
+        """What becomes of a status that *user* writes in the place of *before*; from memory."""
         ...

@@ -207,6 +207,12 @@ PATHS = (
         body=dict[str, Any],
     ),
     asked("buffers", "placements", "How much room is kept free, and why.", shapes.BUFFER),
+    asked(
+        "oversell",
+        "placements",
+        "How much CPU of nodes is oversold or could be, and why no more.",
+        shapes.NODE_OVERSELL_LIST,
+    ),
     asked("packing", "placements", "Which nodes could be emptied.", shapes.PACKING, LIMIT),
     # Profiles.
     asked("profiles", "profiles", "Profiles, the newest first.", shapes.PROFILE_LIST, LIMIT),

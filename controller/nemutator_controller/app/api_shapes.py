@@ -207,6 +207,29 @@ BUFFER = document(
     pod=dict[str, float] | None,
     items=several(_KEPT_FREE),
 )
+_OVERSOLD_NODE = part(
+    "OversoldNode",
+    node=str,
+    policy=str,
+    raw_cores=float,
+    allocatable_cores=float,
+    requested_cores=float,
+    used_cores=float | None,
+    waiting=float | None,
+    asked=float | None,
+    standing=float,
+    ratio=float,
+    could=float | None,
+    reason=str,
+    why=str,
+)
+NODE_OVERSELL_LIST = document(
+    "NodeOversellList",
+    most=int,
+    age_s=float | None,
+    problem=str,
+    items=several(_OVERSOLD_NODE),
+)
 _PLANNED_MOVE = part("PlannedMove", pod=str, to=str)
 _PACKED_NODE = part(
     "PackedNode",

@@ -35,6 +35,7 @@ from nemutator_controller.app.neighbours import (
 )
 from nemutator_controller.app.node_marks import node_marks_part
 from nemutator_controller.app.nodes import nodes_part, report_pace
+from nemutator_controller.app.oversell import oversell_part
 from nemutator_controller.app.packing import EmptyingMarks, node_emptying, packing_part
 from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.placement import counted_cluster, kept_snapshot, placement_part
@@ -160,6 +161,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             context, nodes, places, seasons, [EmptyingMarks(emptying)] if emptying else []
         ),
         packing_part(context, emptying),
+        oversell_part(context, nodes, counted, places, seasons),
         exports_part(context, ExportedParts(nodes, usages, usage, pace, current, findings)),
         windows_part(context),
         images_part(context),

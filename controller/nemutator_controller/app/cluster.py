@@ -54,7 +54,11 @@ from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.rule_writing import TemplateRuleWriter
 from nemutator_controller.policies.season_objects import SEASON_POLICIES
 from nemutator_controller.policies.status_writer import PolicyStatusWriter
-from nemutator_controller.registration.installation import WEBHOOKS, KubeInstallation
+from nemutator_controller.registration.installation import (
+    OVERSELL_WEBHOOKS,
+    WEBHOOKS,
+    KubeInstallation,
+)
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
 from nemutator_controller.scaling.objects import FORECAST_SCALERS
@@ -110,6 +114,8 @@ class Cluster:
             ),
             process=process,
             leads=self.leadership.now,
+            webhooks=WEBHOOKS,
+            optional_webhooks=[OVERSELL_WEBHOOKS] if settings.oversell_nodes else [],
         )
         accounts = Accounts(
             agent=account(namespace, settings.agent_account),

@@ -10,6 +10,7 @@ from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.oversell import ObjectsAndRatios
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sizing import LocalAdvice
@@ -65,7 +66,9 @@ def journal_part(
     revisions = cluster.policy_revisions if cluster else partial(policy_revisions, files)
     rolling_back = RollingBack(
         store,
-        seasons.beside(objects if cluster else units_beside(objects, context)),
+        seasons.beside(
+            ObjectsAndRatios(objects, cluster) if cluster else units_beside(objects, context)
+        ),
         replicas=replicas,
         fresh=fresh_id,
         process=context.process,

@@ -14,12 +14,14 @@ from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.supervising import STOP_S
 
 from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.node_statuses import NodeStatusHandler
 from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster, StampLink
 from nemutator_controller.admission.recent_stamps import RecentStamps
 from nemutator_controller.admission.reviews import LARGEST
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.oversell.amplification import node_change
 from nemutator_controller.settings.admission import AdmissionSettings
 
 log = logging.getLogger(__name__)
@@ -68,7 +70,9 @@ def webhook_listener(
     handler = WebhookHandler(
         cluster, records, rules, lambda: secrets.token_hex(8), process, RecentStamps(siblings)
     )
-    webhook = Webhook(handler, process, settings.allowed_clients)
+    webhook = Webhook(
+        handler, process, settings.allowed_clients, NodeStatusHandler(node_change, process)
+    )
     return HttpServer(
         process=process,
         name="webhook",

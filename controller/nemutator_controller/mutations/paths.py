@@ -119,11 +119,14 @@ AUTOSCALER = "HorizontalPodAutoscaler"
 UNIT = "SystemdUnit"
 """A unit of systemd, as the journal keeps it: its spec is the drop-in that we have written."""
 
+NODE = "Node"
+"""A node, as the journal keeps it: its metadata alone."""
+
 _ROOTS: Mapping[str, tuple[tuple[Step, ...], tuple[Step, ...]]] = {
     kind: (tuple(map(FieldStep, template)), tuple(map(FieldStep, (*template, "spec"))))
     for kind, template in (
         *TEMPLATES.items(),
-        *((kind, ()) for kind in (*SWITCHED, AUTOSCALER, UNIT)),
+        *((kind, ()) for kind in (*SWITCHED, AUTOSCALER, UNIT, NODE)),
     )
 }
 """By kind, the steps to the metadata of its pod, and those to its spec."""

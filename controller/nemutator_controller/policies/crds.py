@@ -158,8 +158,12 @@ def _of_type(info: msgspec.inspect.Type, words: SchemaWords) -> Schema:
             return {"type": "boolean"}
         case msgspec.inspect.FloatType():
             # The schema's bounds are inclusive unless it says otherwise.
-            exclusive = {} if info.gt is None else {"minimum": info.gt, "exclusiveMinimum": True}
-            return {"type": "number"} | exclusive | _given(maximum=info.le)
+            least = (
+                _given(minimum=info.ge)
+                if info.gt is None
+                else {"minimum": info.gt, "exclusiveMinimum": True}
+            )
+            return {"type": "number"} | least | _given(maximum=info.le)
         case _:
             raise TypeError(f"no schema for {info!r}: extend crds.py")
 

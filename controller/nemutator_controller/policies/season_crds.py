@@ -22,7 +22,7 @@ _MEANINGS = {
     "SeasonSpec.reserve": "Open: meanwhile any pod may run on the nodes that the setting brain.reserve_nodes selects; otherwise they bear a taint. Closed is the default.",
     "SeasonSpec.placement": "Pack or Spread: how nodes are scored meanwhile. With Pack nodes are emptied, too, where the setting brain.packing_nodes allows some.",
     "SeasonSpec.aggressors": "Pods from which others suffer, as their grade says now: who of them would be evicted, or is.",
-    "SeasonSpec.oversell": "The ceiling up to which nodes are packed, by the limits of pods. Of several policies in force the lowest counts.",
+    "SeasonSpec.oversell": "The ceiling up to which nodes are packed, by the limits of pods, and their CPU is oversold by NodeOversells. Of several policies in force the lowest counts.",
     "SeasonOversell.cpuPercent": "Of the CPU that a node has for pods: what they may use of it together, by their limits.",
     "SeasonOversell.memoryPercent": "The same of memory.",
     "SeasonAggressors.grade": "From this grade on, of 1 to 4.",

@@ -17,6 +17,8 @@ from nemutator_controller.registration.certificates import Pair
 
 PUBLISHED = "nemutator-ca"
 WEBHOOKS = "nemutator"
+OVERSELL_WEBHOOKS = "nemutator-oversell"
+"""That of deploy/oversell, which is not always installed."""
 AUDIT_KEYS = "nemutator-audit-key"
 _KEYS = "keys"
 """The name of their text in that Secret, and of the file that agents read."""
@@ -76,11 +78,11 @@ class KubeInstallation:
         elif (found.get("data") or {}).get("ca.crt") != authority:
             await self.writer.merge_patch(CONFIG_MAPS, self.namespace, PUBLISHED, {"data": wanted})
 
-    async def webhooks(self) -> Mapping[str, Any] | None:
-        return await self._get(MUTATING_WEBHOOKS, WEBHOOKS)
+    async def webhooks(self, name: str) -> Mapping[str, Any] | None:
+        return await self._get(MUTATING_WEBHOOKS, name)
 
-    async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None:
-        await self.writer.json_patch(MUTATING_WEBHOOKS, "", WEBHOOKS, operations)
+    async def patch_webhooks(self, name: str, operations: Sequence[Mapping[str, Any]]) -> None:
+        await self.writer.json_patch(MUTATING_WEBHOOKS, "", name, operations)
 
     async def _get(self, resource: Resource[Any], name: str) -> dict[str, Any] | None:
         namespace = self.namespace if resource.namespaced else ""

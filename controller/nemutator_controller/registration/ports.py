@@ -29,11 +29,11 @@ class Installation(Protocol):
         """Make *authority* (PEM) known to all our pods."""
         ...
 
-    async def webhooks(self) -> Mapping[str, Any] | None:
-        """The configuration of our webhooks; None when it is missing."""
+    async def webhooks(self, name: str) -> Mapping[str, Any] | None:
+        """The configuration of webhooks *name*; None when it is missing."""
         ...
 
-    async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None: ...
+    async def patch_webhooks(self, name: str, operations: Sequence[Mapping[str, Any]]) -> None: ...
 
 
 class OwnLeaf(Protocol):

@@ -14,7 +14,7 @@ from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_controller.kube.budget import OverBudgetError
-from nemutator_controller.kube.failures import AlreadyExistsError, KubeError
+from nemutator_controller.kube.failures import AlreadyExistsError, ForbiddenError, KubeError
 from nemutator_controller.registration.bundles import bundle_patch
 from nemutator_controller.registration.certificates import (
     Pair,
@@ -57,6 +57,9 @@ class Registrar:
     process: Process
     leads: Callable[[], bool] = lambda: True
     """Of several brains one makes what all of them share; the others wait for it."""
+    webhooks: str = "nemutator"
+    optional_webhooks: Sequence[str] = ()
+    """Configurations that somebody may have installed, with what lets us write to them."""
     has_leaf: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     audit_keys: Sequence[Secret] = field(default=(), init=False)
     _failures: int = field(default=0, init=False)
@@ -96,13 +99,23 @@ class Registrar:
             await self.installation.save_pair(ADMISSION, fresh)
             log.info("certificate_issued", {names.OBJECT: ADMISSION})
         await self.installation.publish(authority.certificate)
-        configuration = await self.installation.webhooks()
-        if configuration is not None:
-            operations = bundle_patch(configuration, authority.certificate)
-            if operations:
-                await self.installation.patch_webhooks(operations)
-                log.info("webhooks_trust", {names.COUNT: len(operations) // 2})
+        await self._have_trusted(self.webhooks, authority)
+        for name in self.optional_webhooks:
+            try:
+                await self._have_trusted(name, authority)
+            except ForbiddenError as error:
+                # What lets us belongs to the same optional part.
+                log.warning("webhooks_not_ours", {names.OBJECT: name, names.ERROR: error})
         self.audit_keys = await self._audit_keys()
+
+    async def _have_trusted(self, name: str, authority: Pair) -> None:
+        configuration = await self.installation.webhooks(name)
+        if configuration is None:
+            return
+        operations = bundle_patch(configuration, authority.certificate)
+        if operations:
+            await self.installation.patch_webhooks(name, operations)
+            log.info("webhooks_trust", {names.OBJECT: name, names.COUNT: len(operations) // 2})
 
     async def _authority(self) -> Pair:
         now = self.process.clock.now()

@@ -96,3 +96,9 @@ class PlacementSettings:
         " `placement: Pack`; 0: none, and no pod is moved.",
         check=between(0, 1_000),
     )
+    oversell_nodes: int = setting(
+        0,
+        "Most nodes whose CPU is oversold at once, as NodeOversells with `mode: Apply` say; 0: none, and ratios that stand on nodes"
+        " are taken away.",
+        check=between(0, 10_000),
+    )

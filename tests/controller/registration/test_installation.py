@@ -91,17 +91,17 @@ async def test_the_authority_is_published_and_its_key_is_not(
 
 
 async def test_webhooks_learn_whom_to_trust(kube: FakeKube, installation: KubeInstallation) -> None:
-    assert await installation.webhooks() is None
+    assert await installation.webhooks("nemutator") is None
 
     def hook(name: str) -> dict[str, Any]:
         return {"name": name, "clientConfig": {"url": "https://127.0.0.1:1/"}}
 
     hooks = [hook("pods.nemutator.io"), hook("other.example.com")]
     kube.store.put(kinds.MUTATING_WEBHOOKS, {"metadata": {"name": "nemutator"}, "webhooks": hooks})
-    found = await installation.webhooks()
+    found = await installation.webhooks("nemutator")
     assert found is not None
-    await installation.patch_webhooks(bundle_patch(found, PAIR.certificate))
-    after = await installation.webhooks()
+    await installation.patch_webhooks("nemutator", bundle_patch(found, PAIR.certificate))
+    after = await installation.webhooks("nemutator")
     assert after is not None
     assert ["caBundle" in one["clientConfig"] for one in after["webhooks"]] == [True, False]
     assert bundle_patch(after, PAIR.certificate) == []

@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_common.readiness import Readiness
-from nemutator_controller.kube.failures import AlreadyExistsError, KubeError, UnavailableError
+from nemutator_controller.kube.failures import (
+    AlreadyExistsError,
+    ForbiddenError,
+    KubeError,
+    UnavailableError,
+)
 from nemutator_controller.registration.certificates import (
     LEAF_S,
     Pair,
@@ -33,6 +38,9 @@ class MemoryInstallation:
         self.published: str | None = None
         self.configuration: dict[str, Any] | None = None
         self.patches: list[Sequence[Mapping[str, Any]]] = []
+        self.patched: list[str] = []
+        self.further: dict[str, dict[str, Any]] = {}
+        self.forbidden: set[str] = set()
         self.broken: KubeError | None = None
         self.keys: bytes | None = None
         self.faster_key: bytes | None = None
@@ -64,11 +72,14 @@ class MemoryInstallation:
     async def publish(self, authority: str) -> None:
         self.published = authority
 
-    async def webhooks(self) -> Mapping[str, Any] | None:
-        return self.configuration
+    async def webhooks(self, name: str) -> Mapping[str, Any] | None:
+        if name in self.forbidden:
+            raise ForbiddenError("get mutatingwebhookconfigurations", "no right")
+        return self.configuration if name == "nemutator" else self.further.get(name)
 
-    async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None:
+    async def patch_webhooks(self, name: str, operations: Sequence[Mapping[str, Any]]) -> None:
         self.patches.append(operations)
+        self.patched.append(name)
 
 
 class MemoryLeaf:
@@ -119,6 +130,22 @@ async def test_from_nothing_everything_is_made_and_then_left_alone() -> None:
     assert {name: pair.certificate for name, pair in before.items()} == {
         name: pair.certificate for name, pair in office.installation.pairs.items()
     }
+
+
+async def test_an_optional_configuration_trusts_us_too_and_one_that_is_not_ours_holds_nothing_up() -> (
+    None
+):
+    office = Office()
+    for name in ("there", "not-ours"):
+        office.installation.further[name] = {
+            "webhooks": [{"name": "nodes.nemutator.io", "clientConfig": {}}]
+        }
+    office.installation.forbidden.add("not-ours")
+    registrar = office.again()
+    registrar.optional_webhooks = ["not-ours", "absent", "there"]
+    await registrar.register()
+    assert office.installation.patched == ["there"]
+    assert registrar.audit_keys
 
 
 async def test_leaves_are_renewed_and_the_authority_stays() -> None:

@@ -1,0 +1,1 @@
+"""`nemutator oversell`: how much CPU of nodes is oversold or could be."""
