@@ -23,10 +23,13 @@ class Output(enum.StrEnum):
     """The names alone, for the next command; of lists."""
 
 
-def add_output(parser: argparse.ArgumentParser, *, wide: bool = False, name: bool = False) -> None:
-    """The option `-o`; its value is text, which compares with the members of `Output`."""
+def add_output(
+    parser: argparse.ArgumentParser, *, wide: bool = False, name: bool = False, more: str = ""
+) -> None:
+    """The option `-o`; its value is text, which compares with the members of `Output`, or *more*, which one
+    command has alone."""
     left_out = {Output.WIDE: not wide, Output.NAME: not name}
-    known = [each.value for each in Output if not left_out.get(each)]
+    known = [each.value for each in Output if not left_out.get(each)] + ([more] if more else [])
     parser.add_argument(
         "-o",
         "--output",
@@ -37,7 +40,8 @@ def add_output(parser: argparse.ArgumentParser, *, wide: bool = False, name: boo
         help="table for people (the default)"
         + (", wide with more columns" if wide else "")
         + ", json or yaml for programs"
-        + (", or the names alone" if name else ""),
+        + (", or the names alone" if name else "")
+        + (f", or {more}: the same as --{more}" if more else ""),
     )
 
 

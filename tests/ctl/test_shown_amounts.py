@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.shown_amounts import bytes_of, millis, span
+from nemutator_ctl.shown_amounts import bytes_of, memory_text, millis, span
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,23 @@ def test_cpu_is_read_as_the_brain_writes_it(text: str | None, expected: float | 
 )
 def test_memory_is_read_as_the_brain_writes_it(text: str, expected: float | None) -> None:
     assert bytes_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("268435456", "256Mi"),
+        ("2147483648", "2Gi"),
+        ("1500000000", "1431Mi"),
+        ("4096", "4Ki"),
+        ("1000", "1000"),
+        ("230M", "230M"),
+        ("x", "x"),
+        (None, None),
+    ],
+)
+def test_plain_bytes_are_shown_in_units(text: str | None, expected: str | None) -> None:
+    assert memory_text(text) == expected
 
 
 @given(st.floats(0, 1e9))

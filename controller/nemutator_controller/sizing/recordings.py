@@ -101,9 +101,13 @@ def recorded(
                 f"{name[:LONGEST_FIELD]}: its points lie too far apart: more than three years"
             )
         cells += steps * len(pods)
-        if steps > MOST_STEPS or cells > MOST_CELLS:
+        if steps > MOST_STEPS:
             raise UnreadableRecordingError(
                 f"{name[:LONGEST_FIELD]}: its points lie too far apart for steps of {step_s} s"
+            )
+        if cells > MOST_CELLS:
+            raise UnreadableRecordingError(
+                f"its pods have together more than {MOST_CELLS} steps of {step_s} s: take longer steps, or fewer pods"
             )
         matrix = [_in_steps(pods[pod], int(first), steps, step_s, resource) for pod in sorted(pods)]
         uses.append(RecordedUse(name, step_s, np.stack(matrix)))
@@ -143,7 +147,7 @@ def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterabl
         missing = [title for title in wanted if title not in titles]
         if missing:
             raise UnreadableRecordingError(
-                f"its first line does not name {', '.join(missing)}; needed are {', '.join(wanted)}"
+                f"its first line does not name {', '.join(missing)}; needed are {', '.join(wanted)}, with commas between"
             )
         places = [titles.index(title) for title in wanted]
         for line in lines:

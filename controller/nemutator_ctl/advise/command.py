@@ -11,7 +11,7 @@ from nemutator_controller.prices import PriceError, Prices
 from nemutator_ctl import arguments
 from nemutator_ctl.advise.manifests import manifest_parts
 from nemutator_ctl.advise.options import add_options
-from nemutator_ctl.advise.prices import prices_in, totals_view
+from nemutator_ctl.advise.prices import prices_in, totals_document, totals_view
 from nemutator_ctl.advise.view import ADVICE_PATH, AdviceRow, decode, view
 from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
 from nemutator_ctl.terminal_text import visible
@@ -24,6 +24,7 @@ def main(argv: Sequence[str]) -> int:
         output=True,
         remote=True,
         wide=True,
+        more="patch",
     )
     parser.add_argument("-n", "--namespace", help="only this one: a top-level cgroup, off clusters")
     what = parser.add_mutually_exclusive_group()
@@ -41,6 +42,10 @@ def main(argv: Sequence[str]) -> int:
     )
     add_options(parser)
     given = parser.parse_args(argv)
+    if given.output == "patch":
+        if given.totals:
+            parser.error("argument --totals: not allowed with -o patch")
+        given.patch, given.output = True, Output.TABLE.value
     if given.recording_rules:
         from nemutator_controller.sizing.sources.queries import recording_rules
 
@@ -49,9 +54,12 @@ def main(argv: Sequence[str]) -> int:
     prices = None if given.prices is None else _prices(given.prices)
     document = _document(given)
     if given.patch:
-        _write_patch(decode(document))
+        _write_patch(decode(document), given.output)
     elif given.totals or prices is not None:
-        arguments.write(None, Output.TABLE, lambda: totals_view(decode(document), prices))
+        rows = decode(document)
+        arguments.write(
+            totals_document(rows, prices), given.output, lambda: totals_view(rows, prices)
+        )
     else:
         wide = given.output == Output.WIDE.value
         recorded = given.prometheus is not None or given.datadog is not None
@@ -82,10 +90,14 @@ def _document(given: argparse.Namespace) -> object:
     return arguments.brain(given).get(ADVICE_PATH, query)
 
 
-def _write_patch(rows: Sequence[AdviceRow]) -> None:
+def _write_patch(rows: Sequence[AdviceRow], output: str) -> None:
     parts, left = manifest_parts(rows)
-    for part in parts:
-        sys.stdout.write("---\n" + rendered(part, Output.YAML))
+    if output == Output.JSON.value:
+        whole = {"apiVersion": "v1", "kind": "List", "items": parts}
+        sys.stdout.write(rendered(whole, Output.JSON))
+    else:
+        for part in parts:
+            sys.stdout.write("---\n" + rendered(part, Output.YAML))
     if left:
         sys.stderr.write(
             f"nemutator: {left} rows left out: without firm advice, or of no workload with a template\n"

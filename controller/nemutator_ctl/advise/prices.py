@@ -46,6 +46,22 @@ def totals(rows: Sequence[AdviceRow]) -> list[NamespaceWaste]:
     return [*parts, whole]
 
 
+def totals_document(rows: Sequence[AdviceRow], prices: Prices | None) -> dict[str, Any]:
+    """The same for programs, each namespace once; all together are no namespace."""
+    *parts, whole = totals(rows)
+    return {
+        "items": [{"namespace": one.namespace, **_amounts(one, prices)} for one in parts],
+        "all": _amounts(whole, prices),
+        **({"currency": prices.currency} if prices is not None else {}),
+    }
+
+
+def _amounts(one: NamespaceWaste, prices: Prices | None) -> dict[str, float]:
+    found = {"containers": one.containers, "cores": round(one.cores, 6), "gib": round(one.gib, 6)}
+    money = {} if prices is None else {"a_month": round(prices.of_a_month(one.cores, one.gib), 4)}
+    return found | money
+
+
 def totals_view(rows: Sequence[AdviceRow], prices: Prices | None) -> str:
     layout = [
         Column("NAMESPACE", limit=60),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import Amount, Listing, understood
-from nemutator_ctl.shown_amounts import bytes_of, millis, span
+from nemutator_ctl.shown_amounts import bytes_of, memory_text, millis, span
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -139,7 +139,7 @@ def _cells(row: AdviceRow, *, wide: bool) -> Sequence[str]:
         row.container,
         span(row.span_s),
         _change(row.requests_now.cpu, row.requests.cpu),
-        _change(row.requests_now.memory, row.requests.memory),
+        _change(memory_text(row.requests_now.memory), row.requests.memory),
         _wasted(row),
         _risk(row),
         f"{least:.0%}" if valued else "-",

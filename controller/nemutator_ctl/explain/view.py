@@ -7,7 +7,7 @@ from types import MappingProxyType
 from nemutator_ctl.answers import Amount, Listing, understood
 from nemutator_ctl.explain.bars import Bar, bars
 from nemutator_ctl.explain.histogram import Drawing, Mark, histogram, of_peaks
-from nemutator_ctl.shown_amounts import bytes_of, millis, span
+from nemutator_ctl.shown_amounts import bytes_of, memory_text, millis, span
 from nemutator_ctl.terminal_text import visible
 
 ADVICE_PATH = "/api/v1/advice"
@@ -15,6 +15,8 @@ HISTOGRAMS_PATH = "/api/v1/advice/histograms"
 
 INDENT = 12
 MOST_NAMED = 8
+NO_CONTAINER = "-"
+"""Of a program or a unit."""
 
 DRAWING = Drawing()
 
@@ -35,6 +37,8 @@ class ExplainedUse:
     memory_max: Amount
     throttled: Amount = 0.0
     kills: int = 0
+    memory_margin: Amount = 0.0
+    """0: the brain is older, and does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,10 @@ def nothing_of(workload: str, container: str | None, others: Sequence[Explained]
     if not others:
         return f"nothing was reported of {workload[:200]!r}"
     known = sorted({row.container for row in others})
+    if known == [NO_CONTAINER]:
+        return visible(
+            f"{workload} has no containers: leave out {str(container)[:80]!r}", limit=400
+        )
     shown = ", ".join(known[:MOST_NAMED]) + (", …" if len(known) > MOST_NAMED else "")
     return visible(
         f"{workload} has no container {str(container)[:80]!r} of which anything was reported: it has {shown}",
@@ -120,9 +128,13 @@ def _lines(row: Explained, used: UsedBefore | None, drawing: Drawing) -> Sequenc
     use = row.use
     name = f"{row.namespace} {row.owner_kind}/{row.owner} {row.container}"
     stopped = f", stopped at its limit in {use.throttled:.0%} of the time" if use.throttled else ""
-    killed = f", killed {use.kills} times" if use.kills else ""
+    times = "once" if use.kills == 1 else f"{use.kills} times"
+    killed = f", killed {times}" if use.kills else ""
     median, high = use.cpu_p50 * 1_000, use.cpu_p95 * 1_000
     cpu, memory = used.cpu if used else (), used.memory_peaks if used else ()
+    now = memory_text(row.requests_now.memory)
+    told = use.memory_margin and row.requests.memory is not None
+    margin = f", times {use.memory_margin:.2f} after {span(row.span_s)} of data" if told else ""
     lines = [
         f"{name}: {row.state}, by the strategy {row.strategy}",
         f"  seen      {row.points} points over {span(row.span_s)}",
@@ -138,12 +150,12 @@ def _lines(row: Explained, used: UsedBefore | None, drawing: Drawing) -> Sequenc
             drawing,
         ),
         *_titled(_cpu_histogram(row, cpu, drawing), "how much of the time it used how much CPU"),
-        f"  memory    largest peak {use.memory_max / _MIB:.0f}Mi{killed}",
-        _outcome(row.requests_now.memory, row.requests.memory, row.lower.memory, row.upper.memory),
+        f"  memory    largest peak {use.memory_max / _MIB:.0f}Mi{killed}{margin}",
+        _outcome(now, row.requests.memory, row.lower.memory, row.upper.memory),
         *_drawn(
             [
                 Bar("largest peak", float(use.memory_max), f"{use.memory_max / _MIB:.0f}Mi"),
-                _bar("requested", row.requests_now.memory, bytes_of),
+                Bar("requested", bytes_of(row.requests_now.memory), now or ""),
                 _bar("recommended", row.requests.memory, bytes_of),
             ],
             drawing,
@@ -193,7 +205,8 @@ def _marks(
         ("requested", row.requests_now),
     )
     texts = ((title, getattr(amounts, resource)) for title, amounts in named)
-    return [Mark(f"{title} {text}", read(text)) for title, text in texts]
+    shown = memory_text if resource == "memory" else str
+    return [Mark(f"{title} {shown(text)}", read(text)) for title, text in texts if text is not None]
 
 
 def _inside(drawing: Drawing) -> Drawing:
@@ -214,7 +227,7 @@ def _drawn(found: Sequence[Bar], drawing: Drawing) -> list[str]:
 
 def _outcome(now: str | None, wanted: str | None, lower: str | None, upper: str | None) -> str:
     if wanted is None:
-        return "            no amount is recommended"
+        return f"            requests {now or 'nothing'}, and no amount is recommended"
     bounds = f", may stay between {lower} and {upper}" if lower and upper else ""
     if lower and not upper:
         bounds = f", should not be below {lower}"

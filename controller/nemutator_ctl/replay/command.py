@@ -35,7 +35,8 @@ def main(argv: Sequence[str]) -> int:
         "file",
         type=Path,
         metavar="DATA",
-        help="CSV with the columns time, name, pod, and cpu or memory; an answer of Prometheus;"
+        help="CSV with the columns time (seconds since the epoch, or RFC 3339 with its zone), name, pod,"
+        " and cpu (cores) or memory (bytes); an answer of Prometheus;"
         " or Parquet with the same columns, a file or a folder of them (needs the package duckdb)",
     )
     parser.add_argument(

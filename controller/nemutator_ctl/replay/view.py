@@ -68,9 +68,13 @@ def view(shown: Mapping[str, Any]) -> str:
         )
     short = f" ({shown['tooShort']} with less than two hours left out)" if shown["tooShort"] else ""
     return (
-        f"{shown['resource']} of {shown['containers']} containers{short}, {shown['days']:g} days in all;"
+        f"{shown['resource']} of {_counted(shown['containers'])}{short}, {shown['days']:g} days in all;"
         f" missed: the share {what}\n" + table(layout, rows)
     )
+
+
+def _counted(containers: int) -> str:
+    return "1 container" if containers == 1 else f"{containers} containers"
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def test_the_command_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path = written(tmp_path / "use.parquet", select)
     assert main([str(path), "--strategy", "krr"]) == ExitCode.OK
     out = capsys.readouterr().out
-    assert out.splitlines()[0].startswith("cpu of 1 containers, 3 days in all")
+    assert out.splitlines()[0].startswith("cpu of 1 container, 3 days in all")
     (tmp_path / "broken").write_bytes(b"PAR1 and no more")
     with pytest.raises(OperatorError, match="broken"):
         main([str(tmp_path / "broken")])

@@ -86,6 +86,12 @@ def test_more_than_any_machine_has_is_left_out_and_counted(resource: Resource, m
     [
         ("", "does not name time, name, pod, cpu"),
         ("time,name,pod,memory\n", "does not name cpu"),
+        ("time;name;pod;cpu\n", "with commas between"),
+        (
+            "time,name,pod,cpu\n"
+            + "".join(f"{at},web,p{each},1\n" for each in range(200) for at in (0, 9e7)),
+            "more than 50000000 steps of 300 s: take longer steps",
+        ),
         ('{"status":"error","errorType":"bad_data","error":"x"}', "bad_data: x"),
         ("{", "truncated|malformed"),
         ("time,name,pod,cpu\n0,web,a,1\n1e9,web,a,1\n", "too far apart: more than three years"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.prices import PriceError, Prices
-from nemutator_ctl.advise.prices import prices_in, totals, totals_view
+from nemutator_ctl.advise.prices import prices_in, totals, totals_document, totals_view
 from nemutator_ctl.advise.view import decode
 
 from tests.ctl.advise.test_view import item
@@ -40,6 +40,14 @@ def test_money_is_of_a_month() -> None:
     assert title.split() == ["NAMESPACE", "CONTAINERS", "CORES", "GIB", "EUR", "A", "MONTH"]
     assert row.split() == ["shop", "1", "1.00", "2.00", "36.50"]
     assert len(totals_view(rows(), None).splitlines()) == 2
+
+
+def test_programs_get_the_same_amounts() -> None:
+    amounts = {"containers": 1, "cores": 1.0, "gib": 2.0}
+    of_programs = totals_document(rows(wasting("1500m")), None)
+    assert of_programs == {"items": [{"namespace": "shop", **amounts}], "all": amounts}
+    priced = totals_document(rows(wasting("1500m")), EUROS)
+    assert (priced["all"]["a_month"], priced["currency"]) == (36.5, "EUR")
 
 
 @pytest.mark.parametrize(

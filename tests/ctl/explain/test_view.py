@@ -55,12 +55,34 @@ def test_it_tells_what_was_seen_and_what_follows_from_it() -> None:
     ]
 
 
+def test_the_margin_of_memory_is_told_where_it_counts() -> None:
+    use = {**item()["use"], "memory_margin": 2.125}
+    assert "largest peak 2Mi, times 2.12 after 2h of data\n" in view(
+        decode({"items": [item(use=use)]})
+    )
+    nothing = item(use=use, requests={"cpu": "1m", "memory": None})
+    assert "times 2.12" not in view(decode({"items": [nothing]}))
+
+
 def test_of_a_workload_that_is_known_the_containers_are_named() -> None:
     rows = decode({"items": [item(), item(container="proxy")]})
     assert nothing_of("web", None, []) == "nothing was reported of 'web'"
+    program = decode({"items": [item(container="-")]})
+    assert nothing_of("shop", "app", program) == "shop has no containers: leave out 'app'"
     assert nothing_of("cart", "ap", rows) == (
         "cart has no container 'ap' of which anything was reported: it has app, proxy"
     )
+
+
+def test_what_is_requested_in_plain_bytes_is_shown_in_units_also_without_a_recommendation() -> None:
+    amounts = {
+        "requests_now": {"cpu": None, "memory": "268435456"},
+        "requests": {"cpu": "1m", "memory": None},
+    }
+    text = view(decode({"items": [item(**amounts)]}), decode_histograms(USED), Drawing(columns=62))
+    assert "requests 256Mi, and no amount is recommended" in text
+    assert "requested 256Mi ▶" in text
+    assert "268435456" not in text
 
 
 def test_how_often_it_used_how_much_is_drawn_with_its_marks() -> None:

@@ -23,7 +23,7 @@ def test_strategies_are_shown_side_by_side(
     assert main([recorded, "--strategy", "nemutator,krr,seed"]) == ExitCode.OK
     out, err = capsys.readouterr()
     assert out.splitlines()[0] == (
-        "cpu of 1 containers, 3 days in all; missed: the share of use above the request"
+        "cpu of 1 container, 3 days in all; missed: the share of use above the request"
     )
     assert [line.split()[0] for line in out.splitlines()[1:]] == [
         "STRATEGY",
@@ -43,7 +43,7 @@ def test_jobs_of_minutes_are_not_counted_as_judged(
     file.write_text("\n".join(rows))
     assert main([str(file), "--strategy", "krr"]) == ExitCode.OK
     assert capsys.readouterr().out.startswith(
-        "cpu of 1 containers (30 with less than two hours left out), 0.25 days in all;"
+        "cpu of 1 container (30 with less than two hours left out), 0.25 days in all;"
     )
 
 
