@@ -130,6 +130,13 @@ class MemoryWorkloads:
         self.document["metadata"]["generation"] += 1
         self.version += 1
 
+    def change(self, **fields: Any) -> None:
+        """What somebody writes into its spec; the controller has not seen it yet."""
+        assert self.document is not None
+        self.document["spec"] |= fields
+        self.document["metadata"]["generation"] += 1
+        self.version += 1
+
     async def get(self, workload: RolledWorkload) -> LiveWorkload:
         if self.failure is not None:
             raise self.failure

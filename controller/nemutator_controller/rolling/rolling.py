@@ -38,6 +38,7 @@ OTHERS = "somebody else has changed its strategy meanwhile: it stays as they lef
 HELD = "its window is over: it goes on in the next one"
 PEAK = "it is not off-peak now: it goes on when it is"
 UNTOLD = "whether it is off-peak cannot be told yet: `nemutator seasons` says why"
+PAUSED = "somebody has paused it meanwhile"
 RESUME = "mend what fails, then `kubectl rollout resume`, or resume and `kubectl rollout undo`"
 KEPT_SLOW = (
     "the slow strategy stays, because its own would take away further pods: put that one back then"
@@ -62,6 +63,8 @@ class SlowRolls:
     off_peaks: OffPeaks
     _: KW_ONLY
     _open: dict[str, Roll] = field(default_factory=dict, init=False)
+    _generations: dict[str, int] = field(default_factory=dict, init=False)
+    """By roll, the generation of its workload that was seen last. A next life begins with what it finds."""
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def restore(self) -> None:
@@ -157,12 +160,23 @@ class SlowRolls:
         if found.is_done:
             why = await self._put_back(roll, live)
             await self._save(roll.then("done", why=why))
-        elif found.seen and (found.size != roll.size or found.progress > roll.progress):
-            # Counts of fewer or of more pods are not compared: their time begins anew.
+        elif found.seen and (
+            self._is_changed(roll, found)
+            or found.size != roll.size
+            or found.progress > roll.progress
+        ):
+            # Counts of fewer or of more pods, or of another template, are not compared: their time begins anew.
             roll = replace(roll, progress=found.progress, size=found.size)
             await self._save(replace(roll, progress_at=now))
         elif now - roll.progress_at >= roll.deadline_s:
-            await self._stop(roll, live, f"a pod was not ready within {roll.deadline_s:.0f} s")
+            late = f"a pod was not ready within {roll.deadline_s:.0f} s"
+            await self._stop(roll, live, PAUSED if strategies.is_paused(live.document) else late)
+
+    def _is_changed(self, roll: Roll, found: strategies.RollStatus) -> bool:
+        """Whether somebody has changed the workload since the last look at it."""
+        before = self._generations.get(roll.id, found.generation)
+        self._generations[roll.id] = found.generation
+        return before != found.generation
 
     async def _stop(self, roll: Roll, live: LiveWorkload, why: str) -> None:
         if roll.state == "waiting":
@@ -196,6 +210,7 @@ class SlowRolls:
             self._open[roll.id] = roll
         else:
             self._open.pop(roll.id, None)
+            self._generations.pop(roll.id, None)
             self.process.meter.count(names.ROLLS, result=roll.state)
 
 

@@ -29,6 +29,8 @@ class RollStatus:
     """Whether the controller has seen what was written last."""
     left: int
     """Pods, old ones too."""
+    generation: int
+    """Another one whenever somebody has changed the workload."""
 
     @property
     def is_done(self) -> bool:
@@ -52,7 +54,7 @@ def why_not(kind: str, document: Json) -> str:
         return (
             f"its {FIELDS[kind]} is {str(usual)[:40]}: it does not want two versions side by side"
         )
-    if spec.get("paused"):
+    if is_paused(document):
         return "it is paused: somebody is in the middle of something"
     if _map(strategy, "rollingUpdate").get("partition"):
         return "it has a partition: somebody rolls it in parts"
@@ -90,6 +92,10 @@ def remembered(kind: str, document: Json) -> Json:
     return _strategy(kind, document)
 
 
+def is_paused(document: Json) -> bool:
+    return bool(_map(document, "spec").get("paused"))
+
+
 def goes_on_faster(kind: str, strategy: Json) -> bool:
     """Whether a controller that cannot be paused would make more pods anew at once by *strategy*."""
     rolling = _map(strategy, "rollingUpdate")
@@ -107,6 +113,7 @@ def status(kind: str, document: Json) -> RollStatus:
             available=_number(found, "numberAvailable", 0),
             seen=_number(found, "observedGeneration", 0) >= generation,
             left=_number(found, "currentNumberScheduled", 0),
+            generation=generation,
         )
     return RollStatus(
         wanted=_number(_map(document, "spec"), "replicas", 1),
@@ -114,6 +121,7 @@ def status(kind: str, document: Json) -> RollStatus:
         available=_number(found, "availableReplicas", 0),
         seen=_number(found, "observedGeneration", 0) >= generation,
         left=_number(found, "replicas", 0),
+        generation=generation,
     )
 
 

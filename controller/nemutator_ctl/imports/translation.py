@@ -80,8 +80,6 @@ def _imported(autoscaler: Json) -> Imported:
     if word not in _MODES:
         differences.append(f"updateMode {word} is not known: mode Off")
     unsayable = list(containers.unsayable)
-    if not _text(target.get("kind")) or not _text(target.get("name")):
-        unsayable.append("it has no targetRef")
     if unsayable and mode != "Off":
         differences += [f"{why}: mode Off in the place of {mode}" for why in unsayable]
         mode = "Off"
@@ -116,10 +114,13 @@ def _imported(autoscaler: Json) -> Imported:
 def _fault(name: str, called: str, policy: Json) -> str:
     if not name:
         return "it has no name"
+    match = policy["match"]
+    if not (match["kinds"][0] and match["names"][0]):
+        return "it has no targetRef with a kind and a name"
     if len(called) > LONGEST_NAME or not is_name(called):
         return f"{called[:80]!r} is no name of a policy"
     try:
-        sizing_of(name, policy)
+        sizing_of(called, policy)
     except PolicyError as error:
         return str(error)
     return ""

@@ -19,6 +19,7 @@ from nemutator_controller.rolling.rolling import (
     MEND,
     MOST_OPEN,
     OTHERS,
+    PAUSED,
     PEAK,
     RESUME,
     UNTOLD,
@@ -265,6 +266,33 @@ async def test_it_goes_on_while_it_is_off_peak_and_says_why_it_waits() -> None:
         await one.check()
     assert one.state == ("done", "")
     assert "paused" not in one.workloads.spec
+
+
+async def test_a_new_version_in_the_middle_of_a_roll_has_the_time_of_one_that_begins() -> None:
+    one = Life(MemoryWorkloads(replicas=6))
+    async with one.running(roll(deadline_s=20)):
+        await one.check()
+        one.workloads.controller(updated=5, available=6)
+        await one.check(18)
+        # Of the next version no pod is there yet.
+        one.workloads.change(template={"spec": {"containers": []}})
+        one.workloads.controller(updated=1, available=5)
+        await one.check(18)
+        one.workloads.controller(updated=2, available=5)
+        await one.check(18)
+        assert one.state == ("rolling", "")
+        await one.check(4)
+    assert one.state == ("stopped", f"a pod was not ready within 20 s; {RESUME}")
+
+
+async def test_who_pauses_it_meanwhile_is_not_told_of_a_pod() -> None:
+    one = Life()
+    async with one.running(roll(deadline_s=20)):
+        await one.check()
+        one.workloads.change(paused=True)
+        one.workloads.controller(updated=1, available=1)
+        await one.check(24)
+    assert one.state == ("stopped", f"{PAUSED}; {RESUME}")
 
 
 async def test_what_others_do_meanwhile_stays() -> None:

@@ -58,6 +58,12 @@ def test_a_container_whose_off_lost_its_quotes_is_off() -> None:
     assert found.policy["spec"]["resources"] == {"containers": ["app"]}
 
 
+@pytest.mark.parametrize("target", [None, {}, {"kind": "Deployment"}, {"kind": "", "name": "web"}])
+def test_without_a_target_it_is_left_out_and_why(target: Any) -> None:
+    [found] = imported([vpa(targetRef=target)])
+    assert found.fault == "it has no targetRef with a kind and a name"
+
+
 def test_no_two_make_a_policy_of_the_same_name() -> None:
     called = []
     for namespace, name in (("a", "b-c"), ("a-b", "c")):
