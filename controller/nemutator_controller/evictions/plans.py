@@ -78,7 +78,9 @@ def plan(
             wanted == PodSelection()
             or (
                 len({pod.workload for pod in possible}) > 1
-                and all(pod.uid in taken for pod in possible)
+                and bool(taken)
+                # What is in the queue already goes, too.
+                and all(pod.uid in taken or pod.uid in asked_already for pod in possible)
             )
         ),
     )

@@ -83,6 +83,14 @@ def test_every_pod_is_every_pod_however_it_is_written(
     assert plan(wanted, PODS).takes_all is takes_all
 
 
+def test_every_pod_is_every_pod_also_when_some_are_in_the_queue_already() -> None:
+    wanted, first = PodSelection(selector="!no-such"), {"u-web-1"}
+    assert plan(wanted, PODS, asked_already=first).takes_all
+    assert not plan(PodSelection(namespace="shop"), PODS, asked_already=first).takes_all
+    everybody = {each.uid for each in PODS}
+    assert not plan(wanted, PODS, asked_already=everybody).takes_all
+
+
 def test_one_workload_in_a_small_cluster_is_not_everything() -> None:
     assert not plan(PodSelection(selector="app=web"), PODS[:2]).takes_all
 
