@@ -198,6 +198,7 @@ class Summary:
     """This and what follows is PSI of the cgroup: the percentage of the time between its last two readings, up to a
     minute, in which some task of it waited for the CPU, for memory or for a disk."""
     memory_waiting: float | None = None
+    """With the part of its waits for a disk in which it read again what had been in its memory."""
     disk_waiting: float | None = None
 
 

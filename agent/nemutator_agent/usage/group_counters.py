@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
 
 from nemutator_common.wire import Pressure, Pressures
 
@@ -34,8 +35,15 @@ class _Files:
     cpu: tuple[tuple[str, int], ...]
     """With the version of each."""
     memory: tuple[tuple[str, str, bytes], ...]
-    """What is charged, and the file and key of its inactive page cache."""
+    """What is charged, and the file of everything else with what its keys begin with."""
     pressures: str | None
+
+
+class _Memory(NamedTuple):
+    charged: int | None = None
+    needed: int | None = None
+    refaulted: int | None = None
+    """Only where the long file was read."""
 
 
 class ControlGroups:
@@ -44,11 +52,13 @@ class ControlGroups:
         files: CounterFiles,
         root: str = "",
         seldom: Callable[[str], bytes | None] | None = None,
+        page_bytes: int = 4096,
     ) -> None:
         """*seldom* reads what is not read in every snapshot."""
         self._files = files
         self._seldom = seldom or files.read
         self._root = root
+        self._page_bytes = page_bytes
         self._known: dict[str, _Files] = {}
 
     def read(
@@ -77,18 +87,20 @@ class ControlGroups:
                 break
         fresh = whole or before is None or before.inode != inode
         if fresh or before is None:
-            charged, memory_bytes = self._memory(files, None)
+            memory = self._memory(files, None)
         elif is_sized(path):
-            charged, memory_bytes = self._memory(files, before)
+            memory = self._memory(files, before)
         else:
-            charged, memory_bytes = before.charged_bytes, before.memory_bytes
+            memory = _Memory(before.charged_bytes, before.memory_bytes)
         if fresh or before is None:
             pressures, stalls = self._pressures(files.pressures, at)
+            if stalls is not None:
+                stalls = stalls._replace(refaulted_bytes=memory.refaulted)
             same = before is not None and before.inode == inode
             waits = waits_between(before.stalls if before is not None and same else None, stalls)
         else:
             pressures, stalls, waits = before.pressures, before.stalls, before.waits
-        return GroupCounters(inode, cpu_us, memory_bytes, pressures, charged, stalls, waits)
+        return GroupCounters(inode, cpu_us, memory.needed, pressures, memory.charged, stalls, waits)
 
     def forget(self, living: Container[str]) -> None:
         """Forget where the files of all others are."""
@@ -108,12 +120,12 @@ class ControlGroups:
                 pressures = place
                 # Every group has this file, whether the cpu controller is enabled for it or not.
                 cpu.append((f"{place}/cpu.stat", 2))
-                memory.append((f"{place}/memory.current", f"{place}/memory.stat", b"inactive_file"))
+                memory.append((f"{place}/memory.current", f"{place}/memory.stat", b""))
             if "cpuacct" in hierarchy.controllers:
                 cpu.append((f"{place}/cpuacct.usage", 1))
             if "memory" in hierarchy.controllers:
                 charged = f"{place}/memory.usage_in_bytes"
-                memory.append((charged, f"{place}/memory.stat", b"total_inactive_file"))
+                memory.append((charged, f"{place}/memory.stat", b"total_"))
         # Where version 1 has the memory controller, version 2 has none.
         if len(memory) > 1:
             memory = memory[1:]
@@ -130,18 +142,25 @@ class ControlGroups:
         except MalformedError:
             return None
 
-    def _memory(self, files: _Files, before: GroupCounters | None) -> tuple[int | None, int | None]:
+    def _memory(self, files: _Files, before: GroupCounters | None) -> _Memory:
         """What is charged, and what of it the group needs, as kubelet counts: page cache that nobody
         touched lately is not needed. Where as much is charged as *before*, the long file is not read."""
-        for file, stat, inactive in files.memory:
-            charged = self._parsed(file, parse_single)
+        for file, stat, begins in files.memory:
+            charged = _parsed(self._files.read(file), parse_single)
             if charged is None:
                 continue
             if before is not None and charged == before.charged_bytes:
-                return charged, before.memory_bytes
-            cache = self._parsed(stat, lambda content: parse_keyed(content, inactive))  # noqa: B023
-            return charged, None if cache is None else max(charged - cache, 0)
-        return None, None
+                return _Memory(charged, before.memory_bytes)
+            content = self._files.read(stat)
+            cache = _parsed(content, partial(parse_keyed, key=begins + b"inactive_file"))
+            # Before Linux 5.9 it is not told apart from what was swapped, and is not known.
+            pages = _parsed(content, partial(parse_keyed, key=begins + b"workingset_refault_file"))
+            return _Memory(
+                charged,
+                None if cache is None else max(charged - cache, 0),
+                None if pages is None else pages * self._page_bytes,
+            )
+        return _Memory()
 
     def _pressures(self, place: str | None, at: float) -> tuple[Pressures, Stalls | None]:
         if place is None:
@@ -153,13 +172,6 @@ class ControlGroups:
             at, *(None if one is None else parse_stalled_us(one) for one in (cpu, memory, io))
         )
         return Pressures(cpu=_pressure(cpu), memory=_pressure(memory), io=_pressure(io)), stalls
-
-    def _parsed(self, file: str, parse: Callable[[bytes], T]) -> T | None:
-        content = self._files.read(file)
-        try:
-            return None if content is None else parse(content)
-        except MalformedError:
-            return None
 
 
 def waits_between(before: Stalls | None, after: Stalls | None) -> Waits | None:
@@ -173,11 +185,23 @@ def waits_between(before: Stalls | None, after: Stalls | None) -> Waits | None:
             return None
         return round(min(100.0 * (ended - begun) / elapsed_us, 100.0), 2)
 
+    refaulted = None
+    if before.refaulted_bytes is not None and after.refaulted_bytes is not None:
+        grown = after.refaulted_bytes - before.refaulted_bytes
+        refaulted = None if grown < 0 else round(1e6 * grown / elapsed_us, 1)
     return Waits(
         percent(before.cpu_us, after.cpu_us),
         percent(before.memory_us, after.memory_us),
         percent(before.io_us, after.io_us),
+        refaulted,
     )
+
+
+def _parsed(content: bytes | None, parse: Callable[[bytes], T]) -> T | None:
+    try:
+        return None if content is None else parse(content)
+    except MalformedError:
+        return None
 
 
 def _pressure(content: bytes | None) -> Pressure | None:

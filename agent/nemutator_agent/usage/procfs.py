@@ -100,7 +100,10 @@ class ProcfsReader:
         self._seldom = CachedFiles(most=files.most // 4)
         self._seldom_s = seldom_s
         self._seldom_swept = 0.0
-        self._groups = ControlGroups(files, root, self._seldom.read_or_open)
+        self._page_bytes = resource.getpagesize()
+        self._groups = ControlGroups(
+            files, root, self._seldom.read_or_open, page_bytes=self._page_bytes
+        )
         self._activities = Activities(
             ActivityFiles(self._seldom.read_or_open, whole_disks(root), root),
             member_files(root),
@@ -119,7 +122,6 @@ class ProcfsReader:
         self._devices_read_at = 0.0
         self._known: dict[ProcessId, _Known] = {}
         self._kernel_threads: dict[int, int] = {}
-        self._page_bytes = resource.getpagesize()
         # Processes of one group have the same memberships, word for word.
         self._place = functools.lru_cache(maxsize=4096)(self._placed)
 

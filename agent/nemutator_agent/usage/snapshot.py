@@ -25,6 +25,8 @@ class Stalls(NamedTuple):
     cpu_us: int | None
     memory_us: int | None
     io_us: int | None
+    refaulted_bytes: int | None = None
+    """Of files, that had been in its memory and had to be read again."""
 
 
 class Waits(NamedTuple):
@@ -33,6 +35,8 @@ class Waits(NamedTuple):
     cpu: float | None
     memory: float | None
     io: float | None
+    refaulted: float | None = None
+    """Bytes per second."""
 
 
 class GroupCounters(NamedTuple):

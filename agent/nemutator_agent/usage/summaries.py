@@ -168,7 +168,7 @@ def _of(what: Counted, span: _Span) -> Iterator[Summary]:
         disk_written=span.activity.disk_written,
         run_delay=span.activity.run_delay,
         cpu_waiting=_waiting(span.waits.cpu, span.pressures.cpu),
-        memory_waiting=_waiting(span.waits.memory, span.pressures.memory),
+        memory_waiting=_waiting_for_memory(span),
         disk_waiting=_waiting(span.waits.io, span.pressures.io),
     )
 
@@ -178,6 +178,16 @@ def _waiting(counted: float | None, pressure: Pressure | None) -> float | None:
     if counted is not None:
         return counted
     return None if pressure is None else pressure.some_60s
+
+
+def _waiting_for_memory(span: _Span) -> float | None:
+    """With the part of its waits for a disk in which it read again what it has had: PSI counts that only for what
+    was much used, and a disk that is fast hides it (`mm/workingset.c`)."""
+    waiting = _waiting(span.waits.memory, span.pressures.memory)
+    refaulted, read = span.waits.refaulted, span.activity.disk_read
+    if span.waits.io is None or not refaulted or not read:
+        return waiting
+    return max(waiting or 0.0, round(span.waits.io * min(refaulted / read, 1.0), 2))
 
 
 def _more(before: int | None, after: int | None) -> int | None:

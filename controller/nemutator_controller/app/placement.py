@@ -287,9 +287,8 @@ def talking(
     Its own pods are familiars. *places*: the node of each pod; *counts*: how many pods each workload has."""
     by_node: dict[Workload, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     by_peer: dict[Workload, dict[Workload, float]] = defaultdict(lambda: defaultdict(float))
-    for flow in flows:
-        moved = flow.received + flow.sent
-        for one, other in ((flow.pod, flow.peer), (flow.peer, flow.pod)):
+    for (pod, peer), moved in _exchanged(flows).items():
+        for one, other in ((pod, peer), (peer, pod)):
             node = places.get(f"{other.namespace}/{other.name}", "") if other.owner else ""
             if one.owner and node and _workload(one) != _workload(other):
                 by_node[_workload(one)][node] += moved
@@ -298,6 +297,22 @@ def talking(
         key: {peer: moved / max(counts.get(peer, 1), 1) for peer, moved in peers.items()}
         for key, peers in by_peer.items()
     }
+
+
+def _exchanged(flows: list[NamedFlow]) -> dict[tuple[FlowEnd, FlowEnd], float]:
+    """Between who connects and who listens. Where agents of both sides tell of the same bytes, those of the one that tells
+    of more: the other has seen less of them."""
+    told: dict[tuple[FlowEnd, FlowEnd, int], dict[str, float]] = defaultdict(
+        lambda: defaultdict(float)
+    )
+    for flow in flows:
+        is_out = flow.direction == "out"
+        ends = (flow.pod, flow.peer) if is_out else (flow.peer, flow.pod)
+        told[(*ends, flow.port)][flow.direction] += flow.received + flow.sent
+    found: dict[tuple[FlowEnd, FlowEnd], float] = defaultdict(float)
+    for (client, server, _), sides in told.items():
+        found[client, server] += max(sides.values())
+    return found
 
 
 def _shared_labels(figures: ClusterFigures, key: Workload) -> dict[str, str]:

@@ -9,6 +9,8 @@ are changed. A memory limit is never lowered, because a container that uses more
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from nemutator_common.admission_snapshots import SIZING_PREFIX
+
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations.advisor import Side
 from nemutator_controller.mutations.edits import same
@@ -44,6 +46,8 @@ STALE_S = 3_600.0
 _STEP = {"cpu": 10**6, "memory": 10**9}
 """Whole units that are given: a thousandth of a core, a byte."""
 
+SEASON_OVER = "the policy's season is over: it only makes larger what it has given"
+
 DIFFERENT = "somebody else has changed {} since nemutator did"
 
 
@@ -66,6 +70,8 @@ class SizingSituation:
     """What the API server has said to the last attempt."""
     taken_back: frozenset[str] = frozenset()
     """Paths that stay as they were before us."""
+    only_larger: bool = False
+    """Nothing becomes smaller, and what becomes larger waits for no rest of the pod."""
 
 
 def decide(
@@ -106,7 +112,7 @@ def decide(
         return LeaveAlone("; ".join(reasons) or "it has what it needs", is_good=not reasons)
     if not due and difference < LEAST_DIFFERENCE:
         return LeaveAlone(f"it differs by {difference:.0%} only", is_good=True)
-    settled_s = policy.spec.settled_seconds
+    settled_s = 0 if situation.only_larger else policy.spec.settled_seconds
     if not due and situation.now - pod.created_at < settled_s:
         return WaitFirst(f"it has not run for {settled_s} s")
     needs = needs_of(pod, targets)
@@ -133,6 +139,11 @@ def _left_alone(pod: SizedPod, policy: SoundSizing, situation: SizingSituation) 
     if pod.state in ("Infeasible", "Error"):
         return f"kubelet cannot make the last change: {pod.state}"
     return _foreign(pod)
+
+
+def was_sized(pod: SizedPod) -> bool:
+    """Whether a SizingPolicy has given it amounts, at its creation or since."""
+    return f'"{VERB}"' in pod.stamp or f'"{SIZING_PREFIX}' in pod.stamp
 
 
 def _foreign(pod: SizedPod) -> str:
@@ -194,6 +205,8 @@ def _amount(
     if amount is None:
         return known.reason or "no advice"
     target = _held(amount.target, resource, limits)
+    if situation.only_larger and target <= request:
+        return SEASON_OVER
     step = _stepped(request, target, spec.largest_step_percent, resource)
     changes = _changes(container, resource, request, step, _reason(known, target))
     if not changes and target < request:
@@ -282,6 +295,8 @@ def _now_or_later(
     if pod.state:
         return WaitFirst(f"kubelet has not made the last change yet: {pod.state}")
     changed_at, cool_s = situation.changed_at, policy.spec.cool_down_seconds
+    if situation.only_larger:
+        changed_at = None
     if changed_at is not None and situation.now - changed_at < cool_s:
         return WaitFirst(f"it was changed less than {cool_s} s ago")
     return ResizeInPlace(changes)

@@ -25,6 +25,7 @@ from nemutator_controller.updating.decisions import (
     SizingSituation,
     changed_fields,
     decide,
+    was_sized,
 )
 from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.model import SoundSizing
@@ -173,7 +174,6 @@ class RunningResizes:
     ) -> list[Due]:
         running = Counter(pod.workload for pod in pods)
         due: list[Due] = []
-        now = self.process.clock.now()
         for number, pod in enumerate(pods, 1):
             if number % AT_ONCE == 0:
                 await self.process.clock.sleep(0)
@@ -186,7 +186,7 @@ class RunningResizes:
             if situation is None:
                 progress[policy.name].note(pod, "waits", "autoscalers and nodes are not known yet")
                 continue
-            decision = decide(pod, policy, self._advice.get(pod.workload, {}), situation)
+            decision, is_time = self._decided(pod, policy, situation)
             cause, needs = self._unmade(pod, policy, decision)
             barred = ""
             if cause:
@@ -200,13 +200,12 @@ class RunningResizes:
                 decision = decision.meanwhile
             state, why = state_of(decision)
             if isinstance(decision, ResizeInPlace):
-                when = policy.spec.when
-                in_season = policy.name in self.policies.in_season()
-                if when is None or holds(when, now, in_season=in_season):
+                if is_time:
                     due.append((pod, policy, decision))
                     continue
-                is_time = in_season or not when.season
-                state, why = "waits", f"it is not the policy's {'time' if is_time else 'season'}"
+                when = policy.spec.when
+                is_season = when is not None and when.season and not self._in_season(policy)
+                state, why = "waits", f"it is not the policy's {'season' if is_season else 'time'}"
             elif barred:
                 state, why = "waits", f"{cause}; not evicted: {barred}"
             elif state == "left" and why.startswith(DIFFERENT.partition("{}")[0]):
@@ -234,15 +233,34 @@ class RunningResizes:
             taken_back=self._taken_back[pod.workload],
         )
 
+    def _decided(
+        self, pod: SizedPod, policy: SoundSizing, situation: SizingSituation
+    ) -> tuple[SizingDecision, bool]:
+        """What is to be done, and whether it is time for that. A pod that became smaller in the season of its policy has to
+        be as large as is advised then before the next one, in which the policy may not be followed."""
+        advice = self._advice.get(pod.workload, {})
+        if self._is_time(policy):
+            return decide(pod, policy, advice, situation), True
+        if was_sized(pod) and self._is_time(policy, in_any_season=True):
+            larger = decide(pod, policy, advice, replace(situation, only_larger=True))
+            if isinstance(larger, ResizeInPlace):
+                return larger, True
+        return decide(pod, policy, advice, situation), False
+
+    def _is_time(self, policy: SoundSizing, *, in_any_season: bool = False) -> bool:
+        when = policy.spec.when
+        in_season = in_any_season or self._in_season(policy)
+        return when is None or holds(when, self.process.clock.now(), in_season=in_season)
+
+    def _in_season(self, policy: SoundSizing) -> bool:
+        return policy.name in self.policies.in_season()
+
     def _unmade(
         self, pod: SizedPod, policy: SoundSizing, decision: SizingDecision
     ) -> tuple[str, PodNeeds]:
         """Why it cannot have what is advised where it is, so that it is one to evict, and what the next one would
         request; no reason: it is none."""
-        when, now = policy.spec.when, self.process.clock.now()
-        in_season = policy.name in self.policies.in_season()
-        is_time = when is None or holds(when, now, in_season=in_season)
-        if policy.spec.mode != "Evict" or not is_time:
+        if policy.spec.mode != "Evict" or not self._is_time(policy):
             return "", {}
         if isinstance(decision, MoveElsewhere):
             return decision.reason, decision.needs
@@ -291,7 +309,7 @@ class RunningResizes:
         situation = self._situation(pod, policy.spec.min_replicas)
         if situation is None:
             return None
-        return decide(pod, policy, self._advice.get(pod.workload, {}), situation)
+        return self._decided(pod, policy, situation)[0]
 
     async def _write(
         self,

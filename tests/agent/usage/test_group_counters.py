@@ -1,5 +1,6 @@
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.usage.group_counters import ControlGroups, waits_between
@@ -143,3 +144,29 @@ def test_no_wait_is_longer_than_its_time(begun: int, ended: int, at: float, late
         assert found.memory is None
         assert found.io is None
         assert found.cpu is None or 0 <= found.cpu <= 100
+
+
+@pytest.mark.parametrize(
+    ("hierarchies", "place", "key"),
+    [([V2], "/u", b"workingset_refault_file"), ([V2, MEMORY], "/m", b"total_workingset_refault_file")],
+)  # fmt: skip
+def test_what_is_read_again_is_counted_in_bytes_between_two_readings(
+    hierarchies: list[Hierarchy], place: str, key: bytes
+) -> None:
+    charged = "memory.current" if place == "/u" else "memory.usage_in_bytes"
+    texts = {
+        "/u/a/cpu.stat": b"usage_usec 1\n",
+        "/u/a/io.pressure": psi(0),
+        f"{place}/a/{charged}": b"9000\n",
+        f"{place}/a/memory.stat": b"anon 1\n" + key + b" 100\n",
+    }
+    groups = ControlGroups(FileTexts(texts), page_bytes=4096)
+    first = groups.read("/a", hierarchies, at=100.0)
+    texts[f"{place}/a/memory.stat"] = b"anon 1\n" + key + b" 350\n"
+    second = groups.read("/a", hierarchies, before=first, at=110.0)
+    assert second.waits == Waits(None, None, 0.0, refaulted=102_400.0)
+    texts[f"{place}/a/memory.stat"] = b"anon 1\n" + key + b" 7\n"
+    assert groups.read("/a", hierarchies, before=second, at=120.0).waits == Waits(None, None, 0.0)
+    # A kernel before 5.9 has no such line.
+    texts[f"{place}/a/memory.stat"] = b"anon 1\nworkingset_refault 350\n"
+    assert groups.read("/a", hierarchies, before=second, at=120.0).waits == Waits(None, None, 0.0)

@@ -170,6 +170,33 @@ def test_a_wait_is_what_was_counted_and_before_that_the_kernels_mean() -> None:
     assert (second.cpu_waiting, second.disk_waiting) == (10.0, 5.0)
 
 
+@pytest.mark.parametrize(
+    ("waits", "disk_read", "waiting"),
+    [
+        # Half of what it read it had had in memory.
+        (Waits(0.0, 1.0, 40.0, refaulted=5e6), 1e7, 20.0),
+        # Read ahead of what was asked for, and more than the disk was told to be.
+        (Waits(0.0, None, 40.0, refaulted=9e6), 1e6, 40.0),
+        # PSI says more.
+        (Waits(0.0, 30.0, 40.0, refaulted=5e6), 1e7, 30.0),
+        # All of it is new, or nothing is known.
+        (Waits(0.0, 1.0, 40.0, refaulted=0.0), 1e7, 1.0),
+        (Waits(0.0, None, 40.0, refaulted=5e6), None, None),
+        (Waits(0.0, 1.0, None, refaulted=5e6), 1e7, 1.0),
+    ],
+)
+def test_who_reads_again_what_it_had_waits_for_memory(
+    waits: Waits, disk_read: float | None, waiting: float | None
+) -> None:
+    summing = Summaries(every_s=15.0)
+    activities = {UNIT: Activity(disk_read=disk_read)}
+    for at in (0.0, 15.0):
+        groups = {UNIT: used(0)._replace(waits=waits)}
+        found = summing.add(snapshot(at, groups=groups, activities=activities), ticks_per_s=HZ)
+    [one] = found
+    assert (one.memory_waiting, one.disk_waiting) == (waiting, waits.io)
+
+
 def test_no_kill_is_lost_or_counted_twice_between_two_summaries() -> None:
     summing = Summaries(every_s=15.0)
     kills = [0, 0, 1, 1, 2, 5, 5, 5, 6]

@@ -15,12 +15,14 @@ def end(workload: Workload, pod: str) -> FlowEnd:
     return FlowEnd(kind="Pod", namespace=namespace, name=pod, owner_kind=kind, owner=owner)
 
 
-def flow(pod: FlowEnd, peer: FlowEnd, received: float, sent: float = 0.0) -> NamedFlow:
+def flow(
+    pod: FlowEnd, peer: FlowEnd, received: float, sent: float = 0.0, *, direction: str = "out"
+) -> NamedFlow:
     return NamedFlow(
         node=PLACES[f"{pod.namespace}/{pod.name}"],
         pod=pod,
         peer=peer,
-        direction="out",
+        direction=direction,
         protocol="tcp",
         port=6379,
         received=received,
@@ -52,3 +54,17 @@ def test_its_own_pods_and_those_that_are_no_pods_are_nobody_to_be_near() -> None
     # Of a pod that has no node any more the other end is known.
     assert by_node == {CACHE: {"n1": 1e6}}
     assert by_peer == {CACHE: {WEB: 5e5}}
+
+
+def test_what_both_sides_tell_of_counts_once() -> None:
+    web, cache = end(WEB, "web-1"), end(CACHE, "cache-0")
+    flows = [
+        flow(web, cache, 3e5, 1e5),
+        # The agent of the other side looked later, when there was less.
+        flow(cache, web, 1e5, 2e5, direction="in"),
+        # Whoever goes through a Service is known to the side that listens alone.
+        flow(cache, end(WEB, "web-2"), 0.0, 5e4, direction="in"),
+    ]
+    by_node, by_peer = talking(flows, PLACES, COUNTS)
+    assert by_node == {WEB: {"n2": 4.5e5}, CACHE: {"n1": 4e5, "n2": 5e4}}
+    assert by_peer == {WEB: {CACHE: 2.25e5}, CACHE: {WEB: 2.25e5}}

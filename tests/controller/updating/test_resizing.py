@@ -321,3 +321,59 @@ async def test_initial_only_shows_what_running_pods_would_get() -> None:
     await one.engine.check()
     assert one.states() == ["due"]
     assert one.pods.requests() == {"cpu": "100m", "memory": "100M"}
+
+
+class OffPeak(Resizes):
+    """By a policy of the off-peak season, whose pods have become smaller in it."""
+
+    def __init__(self, **spec: Any) -> None:
+        super().__init__(
+            small(),
+            advice=firm(cpu="50m", memory="100M"),
+            **{"when": {"season": ["off-peak"]}, "settledSeconds": 86_400, **spec},
+        )
+        self.in_season(True)
+
+    def in_season(self, is_it: bool) -> None:
+        policies = self.engine.policies
+        assert isinstance(policies, MemorySizings)
+        policies.seasonal = frozenset({"p"} if is_it else ())
+
+    async def advised(self, cpu: str) -> str:
+        """What it requests after that."""
+        more = firm(cpu=cpu, memory="100M")
+        self.advice.containers["app"] = replace(more, last_at=self.clock.now())
+        await self.engine.check()
+        return str(self.pods.requests()["cpu"])
+
+
+async def test_what_became_smaller_off_peak_is_as_large_as_advised_before_the_peak() -> None:
+    one = OffPeak()
+    assert await one.advised("50m") == "50m"
+    one.in_season(False)
+    # At once: it neither has to settle nor to cool down.
+    assert await one.advised("90m") == "90m"
+    assert one.journal.decisions[-1].edits[0].after == ("90m",)
+    # And smaller again only in its season.
+    one.clock.jump(3_600)
+    assert await one.advised("50m") == "90m"
+    assert (one.states(), one.why()) == (["waits"], "it is not the policy's season")
+
+
+async def test_out_of_its_season_a_policy_leaves_what_it_has_not_given() -> None:
+    one = OffPeak()
+    one.in_season(False)
+    assert await one.advised("200m") == "100m"
+    assert one.why() == "it is not the policy's season"
+
+
+async def test_out_of_its_windows_nothing_becomes_larger_either() -> None:
+    windows = [{"from": "00:00", "to": "00:01"}, {"from": "12:00", "to": "12:01"}]
+    one = OffPeak(when={"season": ["off-peak"], "windows": windows})
+    one.clock.jump(86_400 - one.clock.now() % 86_400)
+    assert await one.advised("50m") == "50m"
+    one.in_season(False)
+    one.clock.jump(3_600)
+    assert await one.advised("90m") == "50m"
+    one.clock.jump(11 * 3_600)
+    assert await one.advised("90m") == "90m"

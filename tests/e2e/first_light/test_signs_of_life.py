@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.e2e.first_light.installation import (
     delete_namespaces,
     said,
 )
+from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.testbed.webhook import asked, asking
 from tests.e2e.testbed.workloads import sleeping
 from tests.testbed.parts.control_plane import Cluster, KubectlError
@@ -40,6 +42,28 @@ SEEN_S = 300.0
 
 CALL_S = 30.0
 FEW = 20
+
+TALKERS = "talkers"
+PIECE = 1 << 16
+ANSWERS = f"""\
+import socket
+server = socket.create_server(("", 7001))
+while True:
+    link, _ = server.accept()
+    while link.recv(1):
+        link.sendall(bytes({PIECE}))
+"""
+ASKS = f"""\
+import socket, sys, time
+link = socket.create_connection((sys.argv[1], 7001))
+while True:
+    link.sendall(b"?")
+    left = {PIECE}
+    while left:
+        left -= len(link.recv(left))
+    time.sleep(0.1)
+"""
+EXCHANGES = re.compile(r"its workload exchanges ([0-9.]+) MB/s with pods there")
 
 SUFFIX = re.compile("_(bucket|sum|count)$")
 """Of the series of a histogram."""
@@ -189,6 +213,102 @@ def test_prometheus_reads_the_metrics_of_all_five_processes(
         print(role, len(read), sorted(read))
         assert metric.name in read
         assert read <= declared
+
+
+def talking(name: str, *command: str) -> dict[str, Any]:
+    """A Deployment of one pod that has a Python."""
+    labels = {"app": name}
+    container = {
+        "name": "app",
+        "image": AGENT,
+        "imagePullPolicy": "Never",
+        "command": ["python", "-c", *command],
+        "resources": {"requests": {"cpu": "20m", "memory": "32Mi"}},
+    }
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [container], "terminationGracePeriodSeconds": 1},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": TALKERS},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+@pytest.fixture
+def looker(installation: Installation) -> Iterator[str]:
+    """The token of somebody who may look, in a namespace of their own; agents tell of flows meanwhile."""
+    cluster = installation.cluster
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TALKERS}})
+    cluster.kubectl("create", "serviceaccount", "looker", f"--namespace={TALKERS}")
+    cluster.kubectl(
+        "create", "clusterrolebinding", "talk-lookers", "--clusterrole=nemutator-viewer",
+        f"--serviceaccount={TALKERS}:looker",
+    )  # fmt: skip
+    agents = cluster.get("daemonset", "nemutator-agent", f"--namespace={NAMESPACE}")
+    every = agents["spec"]["template"]["spec"]["containers"]
+    [observe] = [one for one in every if one["name"] == "observe"]
+    capabilities = observe["securityContext"]["capabilities"]
+    settings = {"NEMUTATOR_OBSERVE_FLOWS": "true", "NEMUTATOR_OBSERVE_FLOW_S": "2"}
+    changed = {
+        "name": "observe",
+        "env": [{"name": name, "value": value} for name, value in settings.items()],
+        # As docs/security.md says.
+        "securityContext": {"capabilities": {"add": [*capabilities["add"], "SYS_ADMIN"]}},
+    }
+    patch = {"spec": {"template": {"spec": {"containers": [changed]}}}}
+    cluster.kubectl(
+        "patch", "daemonset/nemutator-agent", f"--namespace={NAMESPACE}",
+        f"--patch={json.dumps(patch)}",
+    )  # fmt: skip
+    yield cluster.token(TALKERS, "looker")
+    cluster.kubectl("delete", "clusterrolebinding", "talk-lookers")
+    delete_namespaces(cluster, TALKERS)
+
+
+def test_with_whom_a_pod_exchanges_most_counts_for_its_place(
+    installation: Installation, looker: str, tmp_path: Path
+) -> None:
+    cluster, where = installation.cluster, f"--namespace={TALKERS}"
+
+    def is_ready(name: str) -> None:
+        cluster.kubectl(
+            "rollout", "status", f"deployment/{name}", where, f"--timeout={ROLLOUT_S}s",
+            within_s=ROLLOUT_S + 10,
+        )  # fmt: skip
+
+    cluster.apply(talking("cache", ANSWERS))
+    is_ready("cache")
+    [cache] = cluster.get("pods", "--selector=app=cache", where)["items"]
+    web = talking("web", ASKS, cache["status"]["podIP"])
+    cluster.apply(web)
+    is_ready("web")
+    rollout_status(cluster, "daemonset/nemutator-agent")
+
+    def ends() -> set[tuple[str, str, str]]:
+        flows = installation.items(f"/api/v1/flows?namespace={TALKERS}", token=looker)
+        return {(one["pod"]["owner"], one["peer"]["owner"], one["direction"]) for one in flows}
+
+    until(
+        lambda: ends() >= {("web", "cache", "out"), ("cache", "web", "in")},
+        "the agent tells of both sides",
+        within_s=SEEN_S,
+    )
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(web))
+
+    def said() -> str:
+        return installation.nemutator("place", str(manifest), "--explain", token=looker)
+
+    until(lambda: EXCHANGES.search(said()), "it counts for the place of a pod", within_s=SEEN_S)
+    told = said()
+    print(told)
+    found = EXCHANGES.search(told)
+    assert found is not None
+    # A piece in a tenth of a second at most: both sides have told of the same bytes.
+    assert 0 < float(found[1]) < 1.2 * PIECE / 0.1 / 1e6
 
 
 def test_a_process_that_hangs_is_started_again(installation: Installation) -> None:
