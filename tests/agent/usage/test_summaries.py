@@ -190,10 +190,14 @@ def test_who_reads_again_what_it_had_waits_for_memory(
 ) -> None:
     summing = Summaries(every_s=15.0)
     activities = {UNIT: Activity(disk_read=disk_read)}
-    for at in (0.0, 15.0):
-        groups = {UNIT: used(0)._replace(waits=waits)}
-        found = summing.add(snapshot(at, groups=groups, activities=activities), ticks_per_s=HZ)
-    [one] = found
+    groups = {UNIT: used(0)._replace(waits=waits)}
+    [one] = [
+        summary
+        for at in (0.0, 15.0)
+        for summary in summing.add(
+            snapshot(at, groups=groups, activities=activities), ticks_per_s=HZ
+        )
+    ]
     assert (one.memory_waiting, one.disk_waiting) == (waiting, waits.io)
 
 
