@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 IMAGES = ("agent", "controller")
 PROJECT = "nemutator"
+VENDORED = ROOT / "controller" / "nemutator_controller" / "console" / "static" / "vendor"
 
 OF_IMAGES = {
     "sys_platform": "linux",
@@ -87,7 +88,25 @@ def debian_packages(dockerfile: str) -> list[str]:
     return sorted(line.split())
 
 
-def bill(image: str, lock: str, dockerfile: str, *, version: str) -> dict[str, Any]:
+def vendored(folder: Path = VENDORED) -> dict[str, Any]:
+    """What the page has of others: `scripts/vendored` fetched it."""
+    (found,) = re.findall(r"\(v([0-9.]+)\)", (folder / "uPlot.iife.min.js").read_text()[:200])
+    sums = [line.split() for line in (folder / "SHA256SUMS").read_text().splitlines()]
+    url = f"pkg:npm/uplot@{found}"
+    return {
+        "type": "library",
+        "bom-ref": url,
+        "name": "uplot",
+        "version": found,
+        "purl": url,
+        "licenses": [{"license": {"id": "MIT"}}],
+        "properties": [{"name": f"nemutator:sha256 of {name}", "value": one} for one, name in sums],
+    }
+
+
+def bill(
+    image: str, lock: str, dockerfile: str, *, version: str, more: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
     packages = sorted(locked(lock), key=lambda each: each.name)
     root = f"pkg:oci/nemutator-{image}@{version}"
     components = [
@@ -106,19 +125,21 @@ def bill(image: str, lock: str, dockerfile: str, *, version: str) -> dict[str, A
     for name in debian_packages(dockerfile):
         url = f"pkg:deb/debian/{name}?distro=bookworm"
         components.append({"type": "library", "bom-ref": url, "name": name, "purl": url})
+    components.extend(more)
     wanted: dict[str, list[str]] = {each.url: [] for each in packages}
     by_name = {each.name: each.url for each in packages}
-    direct = []
+    direct = [each["bom-ref"] for each in more]
     for each in packages:
         for owner in each.wanted_by:
             if owner == PROJECT:
                 direct.append(each.url)
             elif owner in by_name:
                 wanted[by_name[owner]].append(each.url)
+    made_of = root + lock + dockerfile + "".join(each["bom-ref"] for each in more)
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, root + lock + dockerfile)}",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, made_of)}",
         "version": 1,
         "metadata": {
             "component": {
@@ -143,7 +164,8 @@ def main() -> int:
     for image in IMAGES:
         lock = (ROOT / "requirements" / f"{image}.txt").read_text()
         dockerfile = (ROOT / f"Dockerfile.{image}").read_text()
-        found = bill(image, lock, dockerfile, version=__version__)
+        more = [vendored()] if image == "controller" else []
+        found = bill(image, lock, dockerfile, version=__version__, more=more)
         path = target / f"{image}.cdx.json"
         path.write_text(json.dumps(found, indent=1) + "\n")
         sys.stdout.write(f"{path.relative_to(ROOT)}: {len(found['components'])} components\n")

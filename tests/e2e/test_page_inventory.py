@@ -9,7 +9,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
 from tests.e2e.browsing import Watch
-from tests.fakes.console_brain import ORIGIN, FakeBrain
+from tests.e2e.canvases import places
+from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
 from tests.fakes.console_inventory import (
     ROWS,
     cluster_node,
@@ -42,6 +43,25 @@ def known(brain: FakeBrain) -> FakeBrain:
     brain.lists["/api/v1/advice"] = [advice(requests_now={"cpu": "250m", "memory": str(1 << 30)})]
     brain.lists[WORKLOADS] = [workload_item()]
     return brain
+
+
+DRAWN = "new Promise((done) => requestAnimationFrame(() => done(true)))"
+"""Plots are drawn before the next frame."""
+
+
+def layers(plot: Locator) -> Locator:
+    """What is drawn of values in *plot*."""
+    return plot.locator(".legend button")
+
+
+def long_history() -> Json:
+    """An hour in minutes: as many thousandths of a core as the minute's number."""
+    values = [minute / 1000 for minute in range(60)]
+    figures = {
+        "cpu_cores": {"mean": values, "low": values, "high": values, "most": values},
+        "memory_bytes": {"mean": [1 << 20] * 60, "low": None, "high": None, "most": None},
+    }
+    return history(figures=figures, steps=60, pods=[1.0] * 60, week=None)
 
 
 def shown(page: Page, view: str) -> Locator:
@@ -140,12 +160,24 @@ def test_a_workload_leads_to_its_history(page: Page, known: FakeBrain) -> None:
     expect(plots.locator("h2")).to_have_text(["CPU", "Memory"])
     cpu = plots.nth(0)
     expect(cpu.locator(".caption").last).to_contain_text("one pod requests 0.250 cores")
-    for drawn in ("mean", "range", "most", "request", "usual"):
-        expect(cpu.locator(f"path.{drawn}")).to_have_attribute("d", re.compile("^M"))
     # Two containers share the workload's limit: whose it is cannot be told.
-    expect(cpu.locator("path.limit")).to_have_attribute("d", "")
+    expect(layers(cpu)).to_have_text(
+        [
+            "all pods",
+            "most of one pod",
+            "advised",
+            "requested",
+            "lowest to highest minute",
+            "usual for this hour of the week",
+        ]
+    )
     # A step of which nothing is known is a gap in the line.
-    assert (cpu.locator("path.mean").get_attribute("d") or "").count("M") == 2
+    page.wait_for_function(DRAWN)
+    used = places(cpu, "--cpu")
+    assert min(used) < 0.05
+    assert max(used) > 0.95
+    assert not [place for place in used if 2.1 / 6 < place < 2.9 / 6]
+    assert places(cpu, "--notice")
     expect(page.locator("#row-about")).to_have_text("6 min in steps of 60 s")
     expect(page.locator("#row-json")).to_have_attribute(
         "href", f"{HISTORY}?container=app&from=-3600"
@@ -172,11 +204,15 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     }
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     cpu = page.locator("#row-plots article").first
-    expect(cpu.locator("path.advised")).to_have_attribute("d", re.compile("^M"))
+    expect(layers(cpu).filter(has_text="advised")).to_have_count(1)
     expect(cpu.locator(".caption").last).to_contain_text("advised are 0.260 cores")
-    expect(cpu.locator("path.busy")).to_have_attribute("d", "M0.0 0H600.0V140H0.0Z")
-    expect(cpu.locator("path.changed")).to_have_attribute("d", "M250.0 0V140")
-    expect(cpu.locator("path.deployed")).to_have_attribute("d", "M250.0 0V140")
+    marks = cpu.locator(".legend span")
+    expect(marks).to_have_text(
+        ["new version", "changed", "busy season of the day, as foretold now"]
+    )
+    page.wait_for_function(DRAWN)
+    for colour in ("--ink", "--accent"):
+        assert [place for place in places(cpu, colour) if abs(place - 2.5 / 6) < 0.01]
     expect(page.locator("#row-state")).to_contain_text("2 of 3 pods ready · 4 restarts")
     expect(page.locator("#row-state")).to_contain_text("season: peak")
     lines = page.locator("#row-changes-lines li")
@@ -187,7 +223,7 @@ def test_what_was_advised_changed_and_is_busy_stands_in_the_plots(
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(cpu.locator(".moment")).to_contain_text("; a new version and one change then")
+    expect(cpu.locator(".moment")).to_contain_text(": a new version and one change")
     assert complaints(page) == []
 
 
@@ -268,17 +304,112 @@ def test_a_workload_leads_to_all_that_is_known_of_it(page: Page, known: FakeBrai
 def test_a_plot_is_read_by_keyboard(page: Page, known: FakeBrain) -> None:
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     slider = page.get_by_role("slider", name="moment of CPU")
-    said = page.locator("#row-plots article").first.locator(".moment")
-    expect(said).to_contain_text(
-        ": 0.200 cores of 0.500 cores requested, one pod at most 0.200 cores, usually 0.200 cores to 0.500 cores"
+    said = "aria-valuetext"
+    usual = "usually 0.200 cores to 0.500 cores"
+    now = f": 0.200 cores of 0.500 cores requested, one pod at most 0.200 cores, {usual}"
+    expect(slider).to_have_attribute(said, re.compile(now))
+    values = page.locator("#row-plots article").first.locator(".legend b")
+    expect(values).to_have_text(
+        [
+            "0.200 cores",
+            "0.200 cores",
+            "0.520 cores",
+            "0.500 cores",
+            "0.200 to 0.200 cores",
+            "0.200 to 0.500 cores",
+        ]
     )
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text(": 0.400 cores of")
+    expect(slider).to_have_attribute(said, re.compile(": 0.400 cores of"))
+    expect(values.first).to_have_text("0.400 cores")
+    # One moment is read in all plots.
+    memory = page.locator("#row-plots article").nth(1)
+    expect(memory.locator("input")).to_have_value("4")
+    expect(memory.locator(".legend b").first).to_have_text("409.6 MiB")
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(said).to_contain_text("nothing is known of this moment")
+    expect(slider).to_have_attribute(said, re.compile("nothing is known of this moment"))
+    expect(values.first).to_have_text("—")
+
+
+def test_a_plot_is_read_by_pointer_and_zoomed_by_dragging(page: Page, known: FakeBrain) -> None:
+    known.documents[HISTORY] = long_history()
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    cpu, memory = (
+        page.locator("#row-plots article").first,
+        page.locator("#row-plots article").nth(1),
+    )
+    box = cpu.locator(".u-over").bounding_box()
+    assert box is not None
+
+    def at(part: float) -> tuple[float, float]:
+        return box["x"] + part * box["width"], box["y"] + box["height"] / 2
+
+    page.mouse.move(*at(0.26))
+    for plot in (cpu, memory):
+        expect(plot.locator("input")).to_have_value("15")
+    expect(cpu.locator(".legend b").first).to_have_text("0.015 cores")
+    line = memory.locator(".u-cursor-x").bounding_box()
+    over = memory.locator(".u-over").bounding_box()
+    assert line is not None
+    assert over is not None
+    assert abs((line["x"] - over["x"]) / over["width"] - 0.26) < 0.02
+    page.mouse.down()
+    page.mouse.move(*at(0.4), steps=3)
+    page.mouse.move(*at(0.5), steps=3)
+    page.mouse.up()
+    for plot in (cpu, memory):
+        expect(plot.locator("input")).to_have_attribute("min", "16")
+        expect(plot.locator("input")).to_have_attribute("max", "29")
+    whole = page.get_by_role("button", name="Whole time")
+    expect(whole).to_be_enabled()
+    page.mouse.dblclick(*at(0.5))
+    expect(memory.locator("input")).to_have_attribute("max", "59")
+    expect(whole).to_be_disabled()
+
+
+def test_time_is_zoomed_by_keyboard_around_the_moment_that_is_read(
+    page: Page, known: FakeBrain
+) -> None:
+    known.documents[HISTORY] = long_history()
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    slider = page.get_by_role("slider", name="moment of CPU")
+    slider.focus()
+    page.keyboard.press("+")
+    expect(slider).to_have_attribute("min", "30")
+    page.keyboard.press("Home")
+    page.keyboard.press("+")
+    expect(slider).to_have_attribute("min", "30")
+    expect(slider).to_have_attribute("max", "44")
+    # What comes anew does not take it away.
+    asked = known.asked.count(HISTORY)
+    with page.expect_response(lambda response: HISTORY in response.url):
+        pass
+    assert known.asked.count(HISTORY) > asked
+    expect(slider).to_have_attribute("max", "44")
+    page.keyboard.press("0")
+    expect(slider).to_have_attribute("min", "0")
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Zoom out").click()
+    expect(slider).to_have_attribute("max", "59")
+    assert complaints(page) == []
+
+
+def test_what_a_legend_names_can_be_left_out(page: Page, known: FakeBrain) -> None:
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    cpu = page.locator("#row-plots article").first
+    page.wait_for_function(DRAWN)
+    assert places(cpu, "--notice")
+    requested = cpu.get_by_role("button", name="requested")
+    requested.click()
+    expect(requested).to_have_attribute("aria-pressed", "false")
+    page.wait_for_function(DRAWN)
+    assert places(cpu, "--notice") == []
+    assert places(cpu, "--cpu")
+    requested.click()
+    expect(requested).to_have_attribute("aria-pressed", "true")
 
 
 def test_spans_and_containers_are_places_of_their_own(page: Page, known: FakeBrain) -> None:
@@ -295,7 +426,9 @@ def test_spans_and_containers_are_places_of_their_own(page: Page, known: FakeBra
         "href", f"{HISTORY}?container=proxy&from=-86400"
     )
     # Nobody advises on this container: nothing is drawn of what it requests.
-    expect(page.locator("path.request").first).to_have_attribute("d", "")
+    expect(
+        layers(page.locator("#row-plots article").first).filter(has_text="request")
+    ).to_have_count(0)
 
 
 def test_the_limit_of_an_only_container_is_drawn(page: Page, known: FakeBrain) -> None:
@@ -304,12 +437,13 @@ def test_the_limit_of_an_only_container_is_drawn(page: Page, known: FakeBrain) -
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api/app/1h")
     expect(page.locator("#row-containers")).to_be_hidden()
     cpu = page.locator("#row-plots article").first
-    expect(cpu.locator("path.limit")).to_have_attribute("d", re.compile("^M"))
+    limit = layers(cpu).filter(has_text="limit")
+    expect(limit).to_have_count(1)
     expect(cpu.locator(".caption").last).to_contain_text("its limit is 1.000 cores")
     known.lists[WORKLOADS] = [workload_item(limits=used(300.0, 6 << 30))]
     page.reload()
     expect(cpu.locator(".caption").last).to_contain_text("100.000 cores, above this plot")
-    expect(cpu.locator("path.limit")).to_have_attribute("d", "")
+    expect(limit).to_have_count(0)
 
 
 def test_who_may_not_see_advice_still_sees_use(page: Page, known: FakeBrain) -> None:

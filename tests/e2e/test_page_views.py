@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NothingCameError
 
 from tests.e2e.browsing import PATIENCE_MS, hold_clock
+from tests.e2e.canvases import places
 from tests.fakes.console_brain import ORIGIN, FakeBrain, node, points, process, workload
 from tests.testbed.running.waiting import until
 
@@ -70,7 +71,7 @@ def test_the_machine_is_seen_at_once(shown: Page) -> None:
         "aria-valuetext", "13 %"
     )
     expect(shown.locator("#cpu-caption")).to_have_text("highest 0.975 cores in the last 9 min")
-    assert len(shown.locator("#cpu-spark .line").get_attribute("d") or "") > 100
+    assert len(places(shown.locator("#cpu-plot"), "--cpu")) > 100
     assert shown.title() == "edge-1 · nemutator"
 
 
@@ -176,8 +177,8 @@ def test_a_poll_changes_values_in_place_and_disturbs_nothing(shown: Page, brain:
 def test_only_new_history_is_fetched(shown: Page, brain: FakeBrain) -> None:
     brain.points = points(3, until=1_760_003_609.0)
     poll_again(shown)
-    expect(shown.locator("#cpu-spark")).to_have_attribute(
-        "aria-label", "cpu: highest 0.975 cores in the last 10 min"
+    expect(shown.locator("#cpu-plot .chart")).to_have_attribute(
+        "aria-label", "CPU: highest 0.975 cores in the last 10 min"
     )
     assert brain.asked.count("/api/v1/topology") == 2
 
@@ -270,6 +271,17 @@ def test_the_first_snapshot_has_no_rates_and_says_so(page: Page, brain: FakeBrai
         "title", "not known: a rate needs two snapshots, so the first report has none"
     )
     expect(page.locator("#cpu-caption")).to_have_text("history begins now")
+    expect(page.get_by_role("slider")).to_have_count(0)
+
+
+def test_the_last_hour_is_read_by_keyboard(shown: Page) -> None:
+    shown.get_by_role("slider", name="moment of CPU").focus()
+    shown.keyboard.press("ArrowLeft")
+    for caption in ("#cpu-caption", "#memory-caption"):
+        expect(shown.locator(caption)).to_contain_text(", 3 s ago")
+    shown.keyboard.press("+")
+    shown.get_by_role("button", name="Whole hour").click()
+    expect(shown.get_by_role("button", name="Whole hour")).to_have_count(0)
 
 
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -6,13 +6,11 @@ needs no process, no port and no waiting.
 
 import copy
 import json
-import mimetypes
-import posixpath
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from nemutator_controller.console.pages import files
 from playwright.sync_api import BrowserContext, Route
 
 ORIGIN = "http://console.test"
@@ -22,7 +20,7 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-STATIC = resources.files("nemutator_controller") / "console" / "static"
+FILES = files()
 
 Json = dict[str, Any]
 
@@ -243,11 +241,10 @@ class FakeBrain:
         if path.startswith("/api/"):
             self._answer_api(route, path, parts.query)
             return
-        name = "index.html" if path == "/" else path.removeprefix("/")
-        kind, _ = mimetypes.guess_type(name)
+        file = FILES[path]
         route.fulfill(
-            body=(STATIC / posixpath.basename(name)).read_bytes(),
-            headers={"content-type": kind or "text/plain", "content-security-policy": POLICY},
+            body=file.body,
+            headers={"content-type": file.content_type, "content-security-policy": POLICY},
         )
 
     def _answer_api(self, route: Route, path: str, query: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from scripts.sbom import IMAGES, bill, debian_packages, locked
+from scripts.sbom import IMAGES, bill, debian_packages, locked, vendored
 from tests.house.tree import REPOSITORY
 
 LOCK = """\
@@ -58,6 +58,12 @@ def test_of_one_commit_it_is_always_the_same_and_of_another_lock_another() -> No
     assert made == bill("agent", LOCK, DOCKERFILE, version="1.2")
     other = bill("agent", LOCK.replace("2.4.0", "2.4.1"), DOCKERFILE, version="1.2")
     assert made["serialNumber"] != other["serialNumber"]
+
+
+def test_what_the_page_has_of_others_is_named_too() -> None:
+    found = bill("controller", LOCK, DOCKERFILE, version="1.2", more=[vendored()])
+    assert found["components"][-1]["licenses"] == [{"license": {"id": "MIT"}}]
+    assert found["components"][-1]["bom-ref"] in found["dependencies"][0]["dependsOn"]
 
 
 @pytest.mark.parametrize("image", IMAGES)

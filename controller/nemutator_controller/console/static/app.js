@@ -13,7 +13,7 @@ import { goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
 import { takeBack, takeBackAll } from "./takingback.js";
-import { resetRow, showRow } from "./workloadview.js";
+import { listenToRow, resetRow, showRow } from "./workloadview.js";
 
 const EVERY_MS = 3000;
 /** While a profile is made, its seconds are counted down. */
@@ -164,6 +164,7 @@ function keepInAddress(words) {
 function listen() {
   listenToNode();
   listenToNodes();
+  listenToRow();
   document.addEventListener("keydown", (event) => {
     const box = filterBox();
     const inDialog = document.querySelector("dialog[open]") != null;

@@ -1,4 +1,6 @@
-// The last hour of a machine: its points, and the line and area that are drawn of them. Pure.
+// The last hour of a machine: its points, and what is drawn of them. Pure.
+
+import { bytes, cores, span } from "./format.js";
 
 export const WINDOW_S = 3600;
 
@@ -68,9 +70,48 @@ export function drawing(points, field, width, height) {
   return { line, area };
 }
 
-/** The point nearest to *part* (0 to 1) of the drawn time. */
-export function at(points, part) {
-  if (points.length === 0) return null;
-  const moment = points[0].at + part * (points.at(-1).at - points[0].at);
-  return points.reduce((a, b) => (Math.abs(b.at - moment) < Math.abs(a.at - moment) ? b : a));
+const HELD = {
+  cpu: { title: "CPU", field: "cpu_cores", say: (value) => `${cores(value)} cores` },
+  memory: { title: "Memory", field: "memory_used_bytes", say: bytes },
+};
+
+/** A plot of each of a machine's readings; none before there are two moments of it. */
+export function lastHour(points) {
+  if (points.length < 2) return [];
+  const [from, to] = [points[0].at, points.at(-1).at];
+  return Object.entries(HELD).map(([key, { title, field, say }]) => {
+    const { moments, values } = apart(runs(points, field), from, to);
+    const words = `highest ${write(say, highest(points, field))} in the last ${span(to - from)}`;
+    return {
+      key,
+      title,
+      words,
+      say,
+      brief: say,
+      bare: true,
+      from,
+      to,
+      step: null,
+      moments,
+      layers: [{ name: "used", label: "used", values, below: null }],
+      marks: { busy: [], deployed: [], changed: [] },
+      tell: (index, chosen) => {
+        const then = `${write(say, values[index])}, ${span(to - moments[index])} ago`;
+        return { short: chosen ? then : words, full: then };
+      },
+    };
+  });
+}
+
+const write = (say, value) => (value == null ? "nothing is known" : say(value));
+
+/** The points of *found* one after another, with a moment of which nothing is known between two runs, and at each end that is not known. */
+function apart(found, from, to) {
+  const joined = found.flatMap((run, index) => {
+    const next = found[index + 1];
+    return next == null ? run : [...run, { at: (run.at(-1).at + next[0].at) / 2, value: null }];
+  });
+  if (joined[0]?.at !== from) joined.unshift({ at: from, value: null });
+  if (joined.at(-1).at !== to) joined.push({ at: to, value: null });
+  return { moments: joined.map(({ at }) => at), values: joined.map(({ value }) => value) };
 }

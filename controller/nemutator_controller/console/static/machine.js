@@ -2,7 +2,8 @@
 
 import { attribute, byId, hide, text, width } from "./dom.js";
 import { UNKNOWN, bytes, cores, counted, percent, span, visible } from "./format.js";
-import { at, drawing, highest } from "./history.js";
+import { lastHour } from "./history.js";
+import { TimePlots } from "./timeplots.js";
 
 const PRESSURES = { cpu: "CPU", memory: "memory", io: "disk" };
 
@@ -81,45 +82,27 @@ function meter(element, value, most, shown) {
   attribute(element, "aria-valuetext", value == null ? "not known" : shown);
 }
 
-const SPARKS = {
-  cpu: { field: "cpu_cores", say: (value) => `${cores(value)} cores` },
-  memory: { field: "memory_used_bytes", say: bytes },
-};
-
-/** Where the pointer is over a line, as a part of its width; null when it is elsewhere. */
-const pointed = { cpu: null, memory: null };
+const charts = new TimePlots();
 
 export function showHistory(points) {
-  for (const [name, { field, say }] of Object.entries(SPARKS)) {
-    const svg = byId(`${name}-spark`);
-    const { line, area } = drawing(points, field, 300, 56);
-    attribute(svg.querySelector(".line"), "d", line);
-    attribute(svg.querySelector(".area"), "d", area);
-    const length = points.length > 1 ? points.at(-1).at - points[0].at : 0;
-    const caption =
-      length > 0
-        ? `highest ${say(highest(points, field))} in the last ${span(length)}`
-        : "history begins now";
-    attribute(svg, "aria-label", `${name}: ${caption}`);
-    const near = pointed[name] == null ? null : at(points, pointed[name]);
-    const ago = near && span(points.at(-1).at - near.at);
-    text(byId(`${name}-caption`), near ? `${say(near[field])}, ${ago} ago` : caption);
+  const plots = lastHour(points);
+  for (const element of [byId("cpu-plot"), byId("memory-plot")]) {
+    const [chart, slider, caption] = element.children;
+    for (const part of [chart, slider]) hide(part, plots.length === 0);
+    if (plots.length === 0) text(caption, "history begins now");
   }
+  charts.show(new Map(plots.map((plot) => [byId(`${plot.key}-plot`), plot])));
+  showWhole();
 }
 
-export function followPointer(redraw) {
-  for (const name of Object.keys(SPARKS)) {
-    const svg = byId(`${name}-spark`);
-    svg.addEventListener("pointermove", (event) => {
-      const box = svg.getBoundingClientRect();
-      pointed[name] = (event.clientX - box.left) / box.width;
-      redraw();
-    });
-    svg.addEventListener("pointerleave", () => {
-      pointed[name] = null;
-      redraw();
-    });
-  }
+const showWhole = () => hide(byId("machine-whole"), !charts.isZoomed);
+
+/** Forget which moment was read, because another node is shown. */
+export const resetHistory = () => charts.reset();
+
+export function listenToHistory() {
+  charts.onZoom = showWhole;
+  byId("machine-whole").addEventListener("click", () => charts.zoom(Infinity));
 }
 
 export function showBlindSpots(missing) {

@@ -5,22 +5,20 @@ import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { equipment } from "./equipment.js";
 import { parse } from "./filter.js";
 import { counted, visible } from "./format.js";
-import { followPointer, showBlindSpots, showHistory, showMachine } from "./machine.js";
+import { listenToHistory, resetHistory, showBlindSpots, showHistory, showMachine } from "./machine.js";
 import { build, count, summary } from "./tree.js";
 import { TreeGrid } from "./treegrid.js";
 
 const grid = new TreeGrid();
 const filter = byId("filter");
 let roots = [];
-let points = [];
 
 /** Show *node* with its history; *others* is how many nodes there are beside it. */
 export function showNode(node, history, others) {
-  points = history;
   hide(byId("all-nodes"), others === 0);
   text(byId("all-nodes").firstElementChild, `← all ${counted(others + 1, "node")}`);
   showMachine(node);
-  showHistory(points);
+  showHistory(history);
   attribute(byId("history-link"), "href", brain.historyPath(node.name, 3600));
   attribute(byId("topology-link"), "href", brain.topologyPath(node.name));
   roots = build(node);
@@ -55,7 +53,10 @@ function showEquipment(parts) {
 }
 
 /** Forget what a person chose, because another node is shown. */
-export const resetNode = () => grid.reset();
+export function resetNode() {
+  grid.reset();
+  resetHistory();
+}
 
 export function listenToNode() {
   filter.addEventListener("input", () => {
@@ -70,7 +71,7 @@ export function listenToNode() {
   });
   byId("expand").addEventListener("click", () => grid.foldAll(true));
   byId("collapse").addEventListener("click", () => grid.foldAll(false));
-  followPointer(() => showHistory(points));
+  listenToHistory();
 }
 
 function showCount() {

@@ -1,19 +1,33 @@
-// What a workload's history looks like: a document in, paths and words out. Pure.
+// What a workload's history looks like: a document in, lines, bands, marks and words out. Pure.
 
 import { UNKNOWN, bytes, cores, percent } from "./format.js";
 
-export const WIDTH = 600;
-export const HEIGHT = 140;
+/** How values are written, in a sentence and at an axis, and whether an axis of them has powers of two. */
+const CORES = { say: (value) => `${cores(value)} cores`, brief: cores };
+const BYTES = { say: bytes, brief: bytes, binary: true };
+const PER_SECOND = { say: (value) => `${bytes(value)}/s`, brief: bytes, binary: true };
+const SHARE = { say: (value) => percent(100 * value), brief: (value) => percent(100 * value) };
 
-/** By the name of the figure: what it is called, and how its values are written. */
+/** By the name of the figure: what it is called, and what its values are. */
 const FIGURES = {
-  cpu_cores: ["CPU", (value) => `${cores(value)} cores`],
-  memory_bytes: ["Memory", bytes],
-  throttled: ["Throttled", (value) => percent(100 * value)],
-  network_received: ["Network received", (value) => `${bytes(value)}/s`],
-  network_sent: ["Network sent", (value) => `${bytes(value)}/s`],
-  disk_read: ["Disk read", (value) => `${bytes(value)}/s`],
-  disk_written: ["Disk written", (value) => `${bytes(value)}/s`],
+  cpu_cores: ["CPU", CORES],
+  memory_bytes: ["Memory", BYTES],
+  throttled: ["Throttled", SHARE],
+  network_received: ["Network received", PER_SECOND],
+  network_sent: ["Network sent", PER_SECOND],
+  disk_read: ["Disk read", PER_SECOND],
+  disk_written: ["Disk written", PER_SECOND],
+};
+
+/** What a plot can hold, from the lowest layer to the highest: the name of its style, and what it is called. */
+const LAYERS = {
+  usual: "usual for this hour of the week",
+  range: "lowest to highest minute",
+  request: "requested",
+  advised: "advised",
+  limit: "limit",
+  most: "most of one pod",
+  mean: "all pods",
 };
 
 /** How far back a person can look, in seconds, and how that is written in the page's address. */
@@ -30,20 +44,7 @@ export function amount(text) {
   return digits === undefined ? null : Number(digits) * UNITS[unit ?? ""];
 }
 
-const known = (values) => values.filter((value) => value != null);
-const most = (values) => known(values).reduce((a, b) => Math.max(a, b), 0);
-
-/** Runs of steps of which *values* says something: first index and values. */
-function runs(values) {
-  const found = [];
-  values.forEach((value, index) => {
-    if (value == null) return;
-    const last = found.at(-1);
-    if (last && last.first + last.values.length === index) last.values.push(value);
-    else found.push({ first: index, values: [value] });
-  });
-  return found;
-}
+const most = (values) => values.reduce((a, b) => Math.max(a, b ?? 0), 0);
 
 /**
  * One plot for each figure of *document*; *demand* is what one pod requests, its limit, and what is advised, by figure.
@@ -56,7 +57,8 @@ export function plots(document, demand = {}, marks = {}) {
 }
 
 function plot(name, document, { request = null, limit = null, advised = null }, { changed = [], deployed = [], busy = null }) {
-  const [title, say] = FIGURES[name];
+  const [title, written] = FIGURES[name];
+  const { say } = written;
   const { from_at: from, step_s: step, steps, pods } = document;
   const nothing = Array(steps).fill(null);
   const measures = document.figures[name];
@@ -70,30 +72,10 @@ function plot(name, document, { request = null, limit = null, advised = null }, 
       : nothing.map((_, index) => week[measure][hourOfWeek(from + (index + 0.5) * step)] ?? null);
   const [mean, low, high, one] = ["mean", "low", "high", "most"].map(of);
   const [requested, limited, wanted, p25, p75] = [ofPods(request), ofPods(limit), ofPods(advised), usual("p25"), usual("p75")];
-  const drawn = Math.max(...[mean, high, one, requested, wanted, p75].map(most));
   // A limit far above all use would leave the use a line on the ground.
-  const fits = most(limited) <= 4 * drawn;
-  const top = Math.max(drawn, fits ? most(limited) : 0) || 1;
-  const x = (index) => ((index / Math.max(1, steps)) * WIDTH).toFixed(1);
-  const y = (value) => (HEIGHT - 2 - (value / top) * (HEIGHT - 8)).toFixed(1);
-  const line = (values) =>
-    runs(values)
-      .map((run) => {
-        // Each step is as wide as it lasts: what one step says is seen, too.
-        const corners = run.values.map((value, index) => `${x(run.first + index)} ${y(value)}H${x(run.first + index + 1)}`);
-        return `M${corners.join("L")}`;
-      })
-      .join("");
-  const between = (below, above) => {
-    const both = above.map((value, index) => (value == null || below[index] == null ? null : index));
-    return runs(both)
-      .map(({ first, values }) => {
-        const there = values.map((index, place) => `${x(first + place)} ${y(above[index])}H${x(first + place + 1)}`);
-        const back = values.map((index, place) => `${x(first + place + 1)} ${y(below[index])}H${x(first + place)}`).reverse();
-        return `M${there.join("L")}L${back.join("L")}Z`;
-      })
-      .join("");
-  };
+  const fits = most(limited) <= 4 * Math.max(...[mean, high, one, requested, wanted, p75].map(most));
+  const values = { usual: p75, range: high, request: requested, advised: wanted, limit: fits ? limited : nothing, most: one, mean };
+  const below = { usual: p25, range: low };
   const whole = document.window[name] ?? {};
   const words = [
     `mean ${write(say, whole.mean)}`,
@@ -103,44 +85,51 @@ function plot(name, document, { request = null, limit = null, advised = null }, 
     advised == null ? "" : `advised are ${say(advised)}`,
     limit == null ? "" : `its limit is ${say(limit)}${fits ? "" : ", above this plot"}`,
   ];
+  const at = (index) => from + index * step;
   return {
     key: name,
     title,
-    top: say(top),
+    ...written,
     words: words.filter(Boolean).join(" · "),
-    paths: {
-      busy: runs((busy ?? []).map((one) => one || null))
-        .map(({ first, values }) => `M${x(first)} 0H${x(first + values.length)}V${HEIGHT}H${x(first)}Z`)
-        .join(""),
-      changed: upright(changed, x),
-      deployed: upright(deployed, x),
-      usual: between(p25, p75),
-      range: between(low, high),
-      mean: line(mean),
-      most: line(one),
-      request: line(requested),
-      advised: line(wanted),
-      limit: fits ? line(limited) : "",
+    from,
+    to: at(steps),
+    step,
+    // The middle of each step: it lasts as long before as after.
+    moments: nothing.map((_, index) => at(index + 0.5)),
+    layers: Object.entries(LAYERS)
+      .map(([layer, label]) => ({ name: layer, label, values: values[layer], below: below[layer] ?? null }))
+      .filter((layer) => layer.values.some((value, index) => value != null && layer.below?.[index] !== null)),
+    marks: {
+      busy: runs((busy ?? []).map((is) => is || null)).map((run) => [at(run.first), at(run.first + run.values.length)]),
+      deployed: [...new Set(deployed)].map((index) => at(index + 0.5)),
+      changed: [...new Set(changed)].map((index) => at(index + 0.5)),
     },
-    steps,
-    /** What is known of one step, in words. */
+    /** What was used in one step, and what happened in it, in words. */
     at: (index) => {
-      const times = changed.filter((one) => one === index).length;
-      const then = [
+      const times = changed.filter((step) => step === index).length;
+      const events = [
         deployed.includes(index) ? "a new version" : "",
         times === 0 ? "" : times === 1 ? "one change" : `${times} changes`,
       ].filter(Boolean);
-      const also = then.length === 0 ? "" : `; ${then.join(" and ")} then`;
-      if (mean[index] == null) return `nothing is known of this moment${also}`;
       const band = p25[index] == null ? "" : `, usually ${say(p25[index])} to ${say(p75[index])}`;
       const asked = requested[index] == null ? "" : ` of ${say(requested[index])} requested`;
-      return `${say(mean[index])}${asked}, one pod at most ${write(say, one[index])}${band}${also}`;
+      const used = `${write(say, mean[index])}${asked}, one pod at most ${write(say, one[index])}${band}`;
+      return { amounts: mean[index] == null ? "nothing is known of this moment" : used, events: events.join(" and ") };
     },
   };
 }
 
-/** A line from top to bottom at each of some steps. */
-const upright = (steps, x) => [...new Set(steps)].map((index) => `M${x(index + 0.5)} 0V${HEIGHT}`).join("");
+/** Runs of steps of which *values* says something: first index and values. */
+export function runs(values) {
+  const found = [];
+  values.forEach((value, index) => {
+    if (value == null) return;
+    const last = found.at(-1);
+    if (last && last.first + last.values.length === index) last.values.push(value);
+    else found.push({ first: index, values: [value] });
+  });
+  return found;
+}
 
 const write = (say, value) => (value == null ? UNKNOWN : say(value));
 

@@ -8,6 +8,7 @@ import { percent, span, visible } from "./format.js";
 import { historyHref } from "./inventory.js";
 import { filteredHref } from "./lists.js";
 import { SPANS, plots } from "./plots.js";
+import { TimePlots } from "./timeplots.js";
 import { flamegraphHref, profileWords, verdicts } from "./workloadfindings.js";
 import { MOST, busy, changes, deployed, seasonOf, state } from "./workloadmarks.js";
 
@@ -23,8 +24,7 @@ const ELSEWHERE = {
   Flows: "flows",
 };
 
-/** By figure: which step a person looks at; the last one without a choice. */
-const looked = new Map();
+const charts = new TimePlots();
 
 /** The address of *row*'s page with another container, or another span. */
 function hrefOf(row, change) {
@@ -51,7 +51,6 @@ export function showRow(row, found, takeBack) {
   const empty = found != null && drawn.length === 0;
   hide(byId("row-empty"), !empty);
   text(byId("row-empty"), emptyBecause(containers, document));
-  hide(byId("row-legend"), drawn.length === 0);
   hide(byId("row-json-line"), document == null);
   attribute(byId("row-json"), "href", document == null ? null : found.path);
   text(byId("row-about"), document == null ? "" : about(document));
@@ -61,7 +60,46 @@ export function showRow(row, found, takeBack) {
   showChanges(marks?.listed ?? [], takeBack);
   showVerdicts(found == null ? [] : verdicts(found.ageing, row));
   showProfile(found?.profile ?? null);
-  keyed(byId("row-plots"), drawn, made, (element, plot) => fill(element, plot, document));
+  showPlots(drawn);
+}
+
+function showPlots(drawn) {
+  const plotOf = new Map();
+  keyed(
+    byId("row-plots"),
+    drawn,
+    () => fromTemplate("plot"),
+    (element, plot) => {
+      text(element.querySelector("h2"), plot.title);
+      attribute(element.querySelector("input"), "aria-label", `moment of ${plot.title}`);
+      text(element.querySelector(".caption"), plot.words);
+      plotOf.set(element, { ...plot, tell: (index) => told(plot, index) });
+    },
+  );
+  charts.show(plotOf);
+  showZoom(drawn.length > 0);
+}
+
+/** What was at one step: the moment and what happened then, and the whole sentence. */
+function told(plot, index) {
+  const { amounts, events } = plot.at(index);
+  const when = written(plot.from + index * plot.step);
+  return { short: [when, events].filter(Boolean).join(": "), full: [`${when}: ${amounts}`, events].filter(Boolean).join("; ") };
+}
+
+const ZOOMS = { in: 0.5, out: 2, whole: Infinity };
+
+function showZoom(shown) {
+  hide(byId("row-zoom"), !shown);
+  for (const button of byId("row-zoom").children) button.disabled = button.dataset.zoom !== "in" && !charts.isZoomed;
+}
+
+/** Listen to what is asked of all plots together. */
+export function listenToRow() {
+  charts.onZoom = () => showZoom(true);
+  byId("row-zoom").addEventListener("click", ({ target }) => {
+    if (Object.hasOwn(ZOOMS, target.dataset.zoom ?? "")) charts.zoom(ZOOMS[target.dataset.zoom]);
+  });
 }
 
 /** What is marked in the plots of *found*. */
@@ -205,42 +243,5 @@ function tabs(id, names, current, href) {
   );
 }
 
-function made(plot) {
-  const element = fromTemplate("plot");
-  const slider = element.querySelector("input");
-  slider.addEventListener("input", () => {
-    const last = Number(slider.max);
-    // Who looks at the newest moment goes on seeing the newest.
-    if (Number(slider.value) === last) looked.delete(plot.key);
-    else looked.set(plot.key, Number(slider.value));
-    say(element);
-  });
-  return element;
-}
-
-function fill(element, plot, document) {
-  const [heading, top, svg, slider, output, words] = element.children;
-  element.shown = { plot, document };
-  text(heading, plot.title);
-  text(top, plot.top);
-  for (const path of svg.children) attribute(path, "d", plot.paths[path.dataset.of]);
-  attribute(svg, "aria-label", `${plot.title}: ${plot.words}`);
-  const last = Math.max(0, plot.steps - 1);
-  attribute(slider, "max", last);
-  attribute(slider, "aria-label", `moment of ${plot.title}`);
-  slider.value = String(Math.min(last, looked.get(plot.key) ?? last));
-  text(words, plot.words);
-  say(element);
-}
-
-/** Write what was at the moment that the slider of *element* stands at. */
-function say(element) {
-  const { plot, document } = element.shown;
-  const [, , , slider, output] = element.children;
-  const index = Number(slider.value);
-  text(output, `${written(document.from_at + index * document.step_s)}: ${plot.at(index)}`);
-  attribute(slider, "aria-valuetext", output.textContent);
-}
-
-/** Forget what was looked at, because something else is shown. */
-export const resetRow = () => looked.clear();
+/** Forget which moment was read, because something else is shown. */
+export const resetRow = () => charts.reset();
