@@ -5,6 +5,7 @@ machine make the rest of them slower. The process is the real one, asked over TL
 """
 
 import asyncio
+import base64
 import gc
 import itertools
 import json
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +61,7 @@ def bench() -> Result:
     program = built()
     process, peer = admission(program, _policies(POLICIES), ALL_VARIED)
     vpa, not_built = _vpa(program)
-    waits, why_not = _waits()
+    waits, peers_waits, why_not = _waits(program)
     measured = {
         "policies": POLICIES,
         "decision_us": decision_us,
@@ -75,7 +77,11 @@ def bench() -> Result:
     }
     return Result(
         measured=measured,
-        peers={twin: peer | ratios[twin], theirs: (vpa or {"why_not": not_built}) | ratios[theirs]},
+        peers={
+            twin: peer | ratios[twin],
+            theirs: (vpa or {"why_not": not_built}) | ratios[theirs],
+            **{f"a real API server waits for {what}": each for what, each in peers_waits.items()},
+        },
         aims=(
             *_aims(measured, ratios[twin], ratios[theirs], not_built),
             *_waiting_aims(waits, why_not),
@@ -91,12 +97,12 @@ def _vpa(program: Path) -> tuple[Figures, str]:
         return {}, f"it could not be built or run: {failed}"
 
 
-def _waits() -> tuple[Figures, str]:
-    """How long a real API server waits, or why nobody knows."""
+def _waits(program: Path) -> tuple[Figures, Figures, str]:
+    """How long a real API server waits for ours and for peers, or why nobody knows."""
     try:
-        return waits_for_admission(_policies(POLICIES)), ""
+        return *waits_for_admission(_policies(POLICIES), program, asyncio.run(_patch())), ""
     except (OSError, MissingPartError, EndedError, NotInTimeError, KubectlError) as failed:
-        return {}, f"there was no API server of the testbed: {failed}"
+        return {}, {}, f"there was no API server of the testbed: {failed}"
 
 
 def _in_theirs(ours: Figures, theirs: Figures) -> Figures:
@@ -108,6 +114,25 @@ def _in_theirs(ours: Figures, theirs: Figures) -> Figures:
 
 async def _decisions() -> Figures:
     """µs of CPU from the bytes of a review to those of its answer, its record written."""
+    with _webhook() as webhook:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+        return {case: _best(webhook, *varied) for case, varied in ALL_VARIED.items()}
+
+
+async def _patch() -> bytes:
+    """That of three policies and injection."""
+    with _webhook() as webhook:
+        post = PlainPost(PATH, reviews.body(reviews.OPTED_IN), "127.0.0.1", None)
+        answer = webhook.at_once(post)
+        assert answer is not None
+        return base64.b64decode(json.loads(answer.body)["response"]["patch"])
+
+
+@contextmanager
+def _webhook() -> Iterator[Webhook]:
+    """Ours, in this process."""
     with tempfile.TemporaryDirectory(prefix="admission-bench-") as folder:
         process = real_process(Shared(data_dir=Path(folder)))
         spool = Spool(Path(folder) / "spool", most_bytes=1 << 33, process=process)
@@ -115,13 +140,8 @@ async def _decisions() -> Figures:
         world.namespaces = dict(reviews.NAMESPACES)
         rules = Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=False)
         handler = WebhookHandler(world, spool, rules, lambda: secrets.token_hex(8), process)
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
-        webhook = Webhook(handler, process)
-        found = {case: _best(webhook, *varied) for case, varied in ALL_VARIED.items()}
+        yield Webhook(handler, process)
         spool.close()
-    return found
 
 
 def _best(webhook: Webhook, namespace: str, varied: str) -> float:

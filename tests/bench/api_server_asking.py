@@ -10,6 +10,7 @@ import re
 import statistics
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +21,7 @@ from nemutator_controller.policies.crds import definition
 from nemutator_controller.policies.model import API_VERSION, KIND
 
 from tests.bench import first_light_reviews as reviews
+from tests.bench.api_server_peers import EMPTY, SAME_PATCH, WHAT, peers_started
 from tests.bench.first_light_admission import (
     CASES,
     UNLIKE,
@@ -27,6 +29,7 @@ from tests.bench.first_light_admission import (
     admission_started,
     written_files,
 )
+from tests.e2e.talking import counted
 from tests.testbed.parts import control_plane
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.run import running as testbed_running
@@ -34,17 +37,26 @@ from tests.testbed.running.waiting import until
 
 PODS = 100
 METRIC = "apiserver_admission_webhook_admission_duration_seconds"
-WEBHOOK = "pods.bench.nemutator.io"
+OURS = "ours"
 LIVE = "a changed policy is followed"
 CHANGES = 20
 _LABELS = f"/apis/{API_VERSION}/mutationpolicies/labels"
 ASKED_ABOUT = {case: CASES[case] for case in ("labels", "policies and injection")} | {
     UNLIKE: reviews.OPTED_IN
 }
+NAMESPACES: Mapping[str, Mapping[str, str]] = {
+    **reviews.NAMESPACES,
+    **{name: {"team": "peers"} for name in WHAT},
+}
 
 
-def waits_for_admission(policies: Mapping[str, Any]) -> Figures:
-    """Milliseconds by case. Raises `MissingPartError` where there is no API server to be had."""
+def waits_for_admission(
+    policies: Mapping[str, Any], program: Path, patch: bytes
+) -> tuple[Figures, Figures]:
+    """Milliseconds by case, and by what peer. Raises `MissingPartError` where there is no API server to be had.
+
+    *program*: the peers in Go. *patch*: that of three policies and injection.
+    """
     with tempfile.TemporaryDirectory(prefix="asking-") as name, ExitStack() as stack:
         folder = Path(name)
         written_files(folder, ())
@@ -53,13 +65,88 @@ def waits_for_admission(policies: Mapping[str, Any]) -> Figures:
         address, process = admission_started(
             stack, folder, cluster.admin_token, cluster.ca_file.read_bytes(), cluster.port
         )
-        process.wait_ready(folder / "data" / f"{names.ADMISSION}.sock")
-        cluster.apply(_webhook(f"https://{address}/mutate", (folder / "ca.crt").read_bytes()))
-        waits = {
-            case: _waits(cluster, namespace, unlike=case == UNLIKE)
+        socket = folder / "data" / f"{names.ADMISSION}.sock"
+        process.wait_ready(socket)
+        urls = peers_started(stack, folder, program, patch)
+        authority = (folder / "ca.crt").read_bytes()
+        cluster.apply(
+            _webhook(OURS, f"https://{address}/mutate", authority, list(reviews.NAMESPACES)),
+            *(_webhook(peer, url, authority, [peer]) for peer, url in urls.items()),
+        )
+        sums: _Sums = defaultdict(lambda: (0.0, 0.0))
+        cases = {
+            case: _Case(sums, OURS, namespace, unlike=case == UNLIKE, socket=socket)
             for case, namespace in ASKED_ABOUT.items()
-        }
-        return waits | {LIVE: _live(cluster)}
+        } | {WHAT[peer]: _Case(sums, peer, peer) for peer in urls}
+        for number in range(PODS):
+            # By turns: what else the machine does slows all of them down.
+            for case in cases.values():
+                case.create(cluster, number)
+        waits = {what: case.figures() for what, case in cases.items()}
+        ours = {case: waits[case] for case in ASKED_ABOUT} | {LIVE: _live(cluster)}
+        return ours, {what: waits[what] for what in WHAT.values()}
+
+
+_Sums = dict[str, tuple[float, float]]
+"""By webhook, what the API server has waited for it so far, and what it says itself of that: one pod is made at a time."""
+
+
+class _Case:
+    """Pods of one kind, of which the API server asks one webhook."""
+
+    def __init__(
+        self,
+        sums: "_Sums",
+        webhook: str,
+        namespace: str,
+        *,
+        unlike: bool = False,
+        socket: Path | None = None,
+    ) -> None:
+        """*socket*: of our own process, by whose metric its own part is known."""
+        self._sums = sums
+        self._webhook, self._namespace, self._unlike = webhook, namespace, unlike
+        self._socket = socket
+        self._written = json.dumps(reviews.pod(namespace))
+        self._waits: list[float] = []
+        self._own: list[float] = []
+
+    def create(self, cluster: Cluster, number: int) -> None:
+        pod = self._written
+        if self._unlike:
+            pod = pod.replace(reviews.CONTAINER, f"{number:05}")
+        before, own_before = self._sums[self._webhook]
+        path = f"/api/v1/namespaces/{self._namespace}/pods"
+        status, made = cluster.ask(path, method="POST", given=json.loads(pod))
+        assert status == 201, made
+        metadata = json.loads(made)["metadata"]
+        assert (names.MUTATION in metadata["annotations"]) == (
+            self._webhook in (OURS, SAME_PATCH)
+        ), made
+        assert (metadata["labels"].get("team") == reviews.LABELS["team"]) == (
+            self._webhook != EMPTY
+        ), made
+        waited, own = _sum(cluster, self._webhook), self._own_sum()
+        self._waits.append((waited - before) * 1e3)
+        self._own.append((own - own_before) * 1e3)
+        self._sums[self._webhook] = waited, own
+
+    def figures(self) -> Figures:
+        waits = sorted(self._waits)
+        own = {"own_p50_ms": round(statistics.median(self._own), 2)} if self._socket else {}
+        return {
+            "pods": PODS,
+            "p50_ms": round(statistics.median(waits), 2),
+            "p90_ms": round(waits[len(waits) * 9 // 10], 2),
+            "least_ms": round(waits[0], 2),
+        } | own
+
+    def _own_sum(self) -> float:
+        """Seconds that our process has taken in all, from a question that is all there to the last byte of its answer."""
+        if self._socket is None:
+            return 0.0
+        metric = f"{names.HTTP_REQUEST_SECONDS.name}_sum"
+        return counted(self._socket, metric, listener="webhook")
 
 
 def _fill(cluster: Cluster, policies: Mapping[str, Any]) -> None:
@@ -68,7 +155,7 @@ def _fill(cluster: Cluster, policies: Mapping[str, Any]) -> None:
     cluster.apply(
         *(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
-            for name, labels in reviews.NAMESPACES.items()
+            for name, labels in NAMESPACES.items()
         ),
         *(
             {
@@ -76,7 +163,7 @@ def _fill(cluster: Cluster, policies: Mapping[str, Any]) -> None:
                 "kind": "ServiceAccount",
                 "metadata": {"name": "checkout", "namespace": name},
             }
-            for name in reviews.NAMESPACES
+            for name in NAMESPACES
         ),
         *(
             {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
@@ -90,15 +177,24 @@ def _is_served(cluster: Cluster) -> bool:
     return status == 200
 
 
-def _webhook(url: str, authority: bytes) -> Any:
+def _webhook(name: str, url: str, authority: bytes, namespaces: list[str]) -> Any:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "bench"},
+        "metadata": {"name": name},
         "webhooks": [
             {
-                "name": WEBHOOK,
+                "name": _full(name),
                 "clientConfig": {"url": url, "caBundle": base64.b64encode(authority).decode()},
+                "namespaceSelector": {
+                    "matchExpressions": [
+                        {
+                            "key": "kubernetes.io/metadata.name",
+                            "operator": "In",
+                            "values": namespaces,
+                        }
+                    ]
+                },
                 "rules": [
                     {
                         "operations": ["CREATE"],
@@ -113,28 +209,6 @@ def _webhook(url: str, authority: bytes) -> Any:
                 "timeoutSeconds": 10,
             }
         ],
-    }
-
-
-def _waits(cluster: Cluster, namespace: str, *, unlike: bool) -> Figures:
-    written = json.dumps(reviews.pod(namespace))
-    waits: list[float] = []
-    before = _sum(cluster)
-    for number in range(PODS):
-        pod = written.replace(reviews.CONTAINER, f"{number:05}") if unlike else written
-        path = f"/api/v1/namespaces/{namespace}/pods"
-        status, made = cluster.ask(path, method="POST", given=json.loads(pod))
-        assert status == 201, made
-        assert names.MUTATION in json.loads(made)["metadata"]["annotations"], made
-        after = _sum(cluster)
-        waits.append((after - before) * 1e3)
-        before = after
-    waits.sort()
-    return {
-        "pods": PODS,
-        "p50_ms": round(statistics.median(waits), 2),
-        "p90_ms": round(waits[len(waits) * 9 // 10], 2),
-        "least_ms": round(waits[0], 2),
     }
 
 
@@ -169,14 +243,19 @@ def _is_followed(cluster: Cluster, team: str) -> bool:
     return bool(json.loads(made)["metadata"]["labels"].get("team") == team)
 
 
-def _sum(cluster: Cluster) -> float:
-    """Seconds that the API server has waited for this webhook in all."""
+def _full(webhook: str) -> str:
+    """Its name, as the API server wants it."""
+    return f"{webhook}.bench.nemutator.io"
+
+
+def _sum(cluster: Cluster, webhook: str) -> float:
+    """Seconds that the API server has waited for that *webhook* in all."""
     status, text = cluster.ask("/metrics")
     assert status == 200, text
-    return sum(_values(text))
+    return sum(_values(text, webhook))
 
 
-def _values(text: str) -> Iterator[float]:
+def _values(text: str, webhook: str) -> Iterator[float]:
     for labels, value in re.findall(rf"^{METRIC}_sum{{(.*)}} (\S+)$", text, re.MULTILINE):
-        if f'name="{WEBHOOK}"' in labels:
+        if f'name="{_full(webhook)}"' in labels:
             yield float(value)

@@ -25,6 +25,8 @@ REQUESTS = {"cpu": "120m", "memory": "200Mi"}
 RANDOM, REVISION, CONTAINER = "x7k2p", "7d9c5b8f6d", "proxy"
 """What differs between pods of one workload, between those of two revisions of it, and between workloads."""
 
+WORKLOAD = f"checkout-{CONTAINER}"
+
 POLICIES: Mapping[str, Any] = {
     "labels": {
         "match": {"namespaces": [PLAIN, OPTED_IN]},
@@ -62,7 +64,7 @@ def pod(namespace: str) -> Any:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "generateName": f"checkout-{REVISION}-",
+            "generateName": f"{WORKLOAD}-{REVISION}-",
             "namespace": namespace,
             "creationTimestamp": None,
             "labels": {
@@ -80,7 +82,7 @@ def pod(namespace: str) -> Any:
                 {
                     "apiVersion": "apps/v1",
                     "kind": "ReplicaSet",
-                    "name": f"checkout-{REVISION}",
+                    "name": f"{WORKLOAD}-{REVISION}",
                     "uid": "4f1d6a3e-5a83-4f3c-8f0f-1f4c8b6a2d11",
                     "controller": True,
                     "blockOwnerDeletion": True,

@@ -111,7 +111,7 @@ OBJECTS: Objects = {
         [
             {
                 "metadata": _named(
-                    f"checkout-{reviews.REVISION}",
+                    f"{reviews.WORKLOAD}-{reviews.REVISION}",
                     ownerReferences=[{**_DEPLOYMENT, "uid": "checkout", "controller": True}],
                 ),
                 "spec": _SPEC,

@@ -88,7 +88,13 @@ class KnownPlans:
         return len(self._plans)
 
     def key_of(
-        self, pod: Any, situation: Situation, policies: Policies, *, has_placeholder: bool = True
+        self,
+        pod: Any,
+        situation: Situation,
+        policies: Policies,
+        circumstances: Circumstances,
+        *,
+        has_placeholder: bool = True,
     ) -> PlanKey | None:
         """What plans are found by; None: that of *pod* is not kept. *has_placeholder*: tokens may stand anywhere in it."""
         known_now = (
@@ -115,7 +121,7 @@ class KnownPlans:
             blake2b(content, digest_size=16).digest(),
             owner if unread.pod_names and subject.owner_name else subject,
             situation.user,
-            circumstances_of(situation.namespace_labels, situation.reversed, situation.bounds()),
+            circumstances,
         )
 
     def find(self, key: PlanKey | None) -> KnownPlan | None:
@@ -136,10 +142,11 @@ class KnownPlans:
         stamp: Stamp,
         text: str | None,
         operations: list[Operation],
+        patch: bytes,
     ) -> KnownPlan | None:
         """Keep what was *planned* for the pods of *key*, and proven, if all of them get just that.
 
-        *text*: of the *stamp* with all its edits; None: there is no room for them.
+        *text*: of the *stamp* with all its edits; None: there is no room for them. *patch*: the *operations*.
         """
         if (
             key is None
@@ -153,10 +160,7 @@ class KnownPlans:
             or planned.refused
         ):
             return None
-        values = text, {names.MUTATION: text}
-        found = (at for at, each in enumerate(operations) if each.get("value") in values)
-        stamp_at = next(found, None)
-        patch = msgspec.json.encode(operations)
+        stamp_at = _written_at(text, operations)
         if stamp_at is None or len(patch) > LARGEST_PATCH or TOKEN_VOLUME.encode() in patch:
             return None
         while len(self._plans) >= self._most:
@@ -167,6 +171,15 @@ class KnownPlans:
         kept = MutationPlan(edits=planned.edits)
         known = self._plans[key] = KnownPlan(kept, tuple(operations), stamp_at)
         return known
+
+
+def _written_at(text: str, operations: list[Operation]) -> int | None:
+    """The index of the operation that writes the stamp of that *text*. What has just been proven comes last, but for tests."""
+    values = text, {names.MUTATION: text}
+    for at in range(len(operations) - 1, -1, -1):
+        if operations[at].get("value") in values:
+            return at
+    return None
 
 
 class Lookups:

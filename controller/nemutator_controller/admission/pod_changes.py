@@ -39,7 +39,9 @@ def change_of(
     edits, stamp, durable = planned.edits, lost, strict
     full: str | None = None
     if planned.edits:
-        stamp = merged(lost or stamp_of(pod, POD), decision, planned.edits, new=True)
+        # What was written straight into the pod was planned for one without a stamp.
+        earlier = None if planned.writing is not None else stamp_of(pod, POD)
+        stamp = merged(lost or earlier, decision, planned.edits, new=True)
         # The server asks again about a pod that another webhook has changed. The pod carries the
         # id of this decision, so taking this one back has to take back all that was done.
         edits = stamp.edits or planned.edits

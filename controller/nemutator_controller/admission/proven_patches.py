@@ -12,22 +12,22 @@ from nemutator_controller.mutations.patches import (
     finished,
     render_and_apply,
 )
-from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.mutations.stamps import stamp_text, stamping
+from nemutator_controller.mutations.stamps import stamp_path, stamp_text, stamping
 
 
 def patch_of(
     pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str, made_by: Writing | None = None
 ) -> list[dict[str, Any]]:
     """The patch for *edits* and the *stamp*, proven on our own copy; *made_by* has made those edits."""
-    stamped = stamping(stamp_text(pod, kind), stamp, kind=kind)
     try:
         if made_by is None:
+            stamped = stamping(stamp_text(pod, kind), stamp, kind=kind)
             operations, wanted = render_and_apply(pod, (*edits, stamped), kind)
         else:
-            made_by.write(parse_path(stamped.path), stamped.after)
-            operations, wanted = finished(pod, made_by, (*edits, stamped))
+            # It has written straight into a pod without a stamp.
+            made_by.write(stamp_path(kind), (stamp,))
+            operations, wanted = finished(pod, made_by, (*edits, stamping((), stamp, kind=kind)))
         made = apply_patch(pod, operations)
     except (PatchError, PathError) as error:
         raise FailedError("self_check", f"the patch would not apply: {error}") from error

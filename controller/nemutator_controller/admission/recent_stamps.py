@@ -71,7 +71,8 @@ class _Alike:
     labels: Mapping[str, str]
     """Those that we have not written."""
     edits: tuple[Edit, ...]
-    paths: tuple[Path, ...] = field(init=False)
+    paths: tuple[Path, ...] | None = field(default=None, init=False)
+    """Of the edits, once a pod was compared with them: most workloads' pods are alike."""
     ids: deque[str] = field(default_factory=deque)
     """Those that we have made ourselves."""
     heard: deque[str] = field(default_factory=deque)
@@ -79,9 +80,6 @@ class _Alike:
     given_back: deque[str] = field(default_factory=deque)
     """Those that a pod had lost and has again. It may lose them once more, but whoever comes now is most likely
     another pod, which has lost its own."""
-
-    def __post_init__(self) -> None:
-        self.paths = tuple(parse_path(edit.path) for edit in self.edits)
 
     def next_id(self) -> str:
         """Of two processes that give one back at the same moment each takes another one: its own oldest, or
@@ -103,6 +101,8 @@ class _Alike:
         for key, text in self.labels.items():
             if found.get(key) != text:
                 return False
+        if self.paths is None:
+            self.paths = tuple(parse_path(edit.path) for edit in self.edits)
         for path, edit in zip(self.paths, self.edits, strict=True):
             value = values.get(path)
             if value is None:

@@ -115,6 +115,8 @@ class _Review(_Camel, frozen=True):
 class AdmissionResponse(msgspec.Struct, frozen=True, kw_only=True):
     operations: Sequence[dict[str, Any]] = ()
     """A JSON Patch; empty: no patch."""
+    patch: bytes = b""
+    """The same as it is written, where somebody has written it already."""
     warnings: tuple[str, ...] = ()
     refused: str = ""
     """Why the pod is not allowed, for the person who creates it."""
@@ -164,7 +166,9 @@ def encode(uid: str, response: AdmissionResponse) -> bytes:
         fields["status"] = {"code": 403, "reason": "Forbidden", "message": message}
     elif response.operations:
         fields["patchType"] = "JSONPatch"
-        fields["patch"] = b64encode(msgspec.json.encode(response.operations)).decode()
+        fields["patch"] = b64encode(
+            response.patch or msgspec.json.encode(response.operations)
+        ).decode()
     if response.warnings:
         fields["warnings"] = list(_cut(response.warnings))
     if response.decision:

@@ -8,7 +8,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -61,6 +60,7 @@ from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.paths import PathError
+from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.stamps import (
     stamping,
     written,
@@ -95,6 +95,21 @@ class _Saved(msgspec.Struct, frozen=True):
     circumstances: Circumstances
     record: Decision | None
     """None: it is a dry run."""
+
+
+class _Bounds:
+    """Those of a namespace, which are asked for once by each request that needs them."""
+
+    __slots__ = ("_cluster", "_known", "_namespace")
+
+    def __init__(self, cluster: KnownCluster, namespace: str) -> None:
+        self._cluster, self._namespace = cluster, namespace
+        self._known: ResourceBounds | None = None
+
+    def __call__(self) -> ResourceBounds:
+        if self._known is None:
+            self._known = self._cluster.resource_bounds(self._namespace)
+        return self._known
 
 
 class _LaterError(Exception):
@@ -240,8 +255,10 @@ class WebhookHandler:
         circumstances = circumstances_of(labels, situation.reversed, situation.bounds())
         key = None
         if lost is None:
-            key = self.plans.key_of(pod, situation, policies, has_placeholder=has_placeholder)
-        known, repeats = self.plans.find(key), False
+            key = self.plans.key_of(
+                pod, situation, policies, circumstances, has_placeholder=has_placeholder
+            )
+        known, repeats, patch = self.plans.find(key), False, b""
         if known is not None:
             change = change_again(known, self.fresh(), strict=self.rules.strict)
             repeats = self.plans.repeats(key, subject.generate_name)
@@ -262,7 +279,10 @@ class WebhookHandler:
             if at_once and change.durable:
                 raise _LaterError
             if change.stamp is not None and not lookups.any:
-                self.plans.keep(key, planned, change.stamp, change.stamp_text, change.operations)
+                patch = msgspec.json.encode(change.operations)
+                self.plans.keep(
+                    key, planned, change.stamp, change.stamp_text, change.operations, patch
+                )
                 self.plans.repeats(key, subject.generate_name)
         now_s = self.process.clock.now()
         record = None if request.dry_run else record_of(request, subject, change, at=now_s)
@@ -270,6 +290,7 @@ class WebhookHandler:
         result: Result = "patched" if change.operations else "preview"
         response = AdmissionResponse(
             operations=change.operations,
+            patch=patch,
             warnings=change.planned.warnings,
             decision="" if record is None else record.id,
         )
@@ -340,7 +361,7 @@ class WebhookHandler:
             images=cluster.images,
             digests=lookups,
             talkers=cluster.talkers,
-            bounds=cache(partial(cluster.resource_bounds, subject.namespace)),
+            bounds=_Bounds(cluster, subject.namespace),
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 

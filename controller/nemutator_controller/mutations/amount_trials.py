@@ -4,17 +4,38 @@ Most pods ask for the same few amounts. So what one mutation makes of those of a
 """
 
 import functools
+import itertools
+from collections.abc import Callable
+from operator import itemgetter
 from typing import NamedTuple
 
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations.advisor import Name, Side
 from nemutator_controller.mutations.decisions import Maybe
-from nemutator_controller.mutations.edits import Draft
-from nemutator_controller.mutations.paths import Json, Path, field_path, named, value_at
-from nemutator_controller.mutations.qos import Amounts, Class, class_with, quantity
-from nemutator_controller.mutations.resource_bounds import SIDES
+from nemutator_controller.mutations.edits import Author, Draft, Member
+from nemutator_controller.mutations.paths import (
+    LONGEST_NAME,
+    FieldStep,
+    ItemStep,
+    Json,
+    Path,
+    escaped,
+    field_path,
+    named,
+    value_at,
+)
+from nemutator_controller.mutations.qos import (
+    COUNTED,
+    Amounts,
+    Class,
+    class_with,
+    quantity,
+    standing,
+)
 
 CONTAINERS = field_path("containers")
+
+_RESOURCES = FieldStep("resources")
 
 MOST_KNOWN = 1024
 """Containers that ask for different amounts, of which is kept what one mutation has made of them."""
@@ -25,6 +46,8 @@ _LARGEST_KNOWN, _LONGEST_KNOWN = 8, 64
 _Section = tuple[tuple[str, str], ...]
 Texts = tuple[_Section, _Section]
 """Requests and limits."""
+
+_NOTHING: Texts = (), ()
 
 
 class Place(NamedTuple):
@@ -50,16 +73,90 @@ class MadeAmounts(NamedTuple):
     """What is not done, and why."""
 
 
+class ReadyAmount(NamedTuple):
+    """One amount as it is written, but for the name of its container."""
+
+    step: FieldStep
+    pointer: str
+    after: tuple[str]
+    author: Author
+
+
+class ReadySection(NamedTuple):
+    side: FieldStep
+    amounts: tuple[ReadyAmount, ...]
+
+
 class KnownAmounts:
     """What was made of containers' amounts by the same mutation: most pods ask for the same few."""
 
     def __init__(self) -> None:
         self.of: dict[Texts, MadeAmounts] = {}
+        self.ready: dict[Texts, tuple[ReadySection, ...]] = {}
+        """What can be written without any more thought: nothing is refused, and the class of no pod changes by it."""
 
-    def keep(self, key: Texts, made: MadeAmounts) -> None:
+    def keep(self, key: Texts, made: MadeAmounts, author: Callable[[str], Author]) -> None:
+        """*author*: of an amount with that reason."""
         if len(self.of) >= MOST_KNOWN:
             self.of.clear()
+            self.ready.clear()
         self.of[key] = made
+        if not made.refused and _keeps_standing(key, made):
+            sections = itertools.groupby(made.written, key=itemgetter(0))
+            self.ready[key] = tuple(
+                ReadySection(FieldStep(side), tuple(_ready(each, author) for each in written))
+                for side, written in sections
+            )
+
+
+def written_at_once(draft: Draft, chosen: Callable[[str], bool], known: KnownAmounts) -> bool:
+    """Whether all that is to be made of the *chosen* containers of *draft* was ready, and is written. Else nothing is."""
+    listed = draft.value(CONTAINERS)
+    if draft.manifest is not draft.unchanged and not (
+        # Somebody may have written amounts that the pod's author has not.
+        listed and listed[0] is next(iter(value_at(draft.unchanged, CONTAINERS, draft.kind)), None)
+    ):
+        return False
+    found: dict[str, tuple[ReadySection, ...]] = {}
+    for container in (listed[0] if listed else None) or ():
+        name = container.get("name") if type(container) is dict else None
+        if type(name) is not str or not chosen(name):
+            continue
+        key = _asked_in(container)
+        ready = known.ready.get(key) if key is not None else None
+        if ready is None or name in found or len(name) > LONGEST_NAME:
+            return False
+        found[name] = ready
+    for name, sections in found.items():
+        of_container = (*CONTAINERS.steps, ItemStep("name", name), _RESOURCES)
+        for side, amounts in sections:
+            steps = (*of_container, side)
+            draft.set_members(
+                Path(steps),
+                [
+                    Member(Path((*steps, step)), step.name, pointer, after, author)
+                    for step, pointer, after, author in amounts
+                ],
+            )
+    return True
+
+
+def _ready(written: tuple[Side, Name, str, str], author: Callable[[str], Author]) -> ReadyAmount:
+    _, resource, text, reason = written
+    return ReadyAmount(FieldStep(resource), escaped(resource), (text,), author(reason))
+
+
+def _keeps_standing(key: Texts, made: MadeAmounts) -> bool:
+    """Whether a container counts as before for its pod's class."""
+    requests, limits = map(dict, key)
+    sides = {"requests": dict(requests), "limits": dict(limits)}
+    for side, resource, text, _ in made.written:
+        sides[side][resource] = text
+    return all(
+        standing(limits.get(name), requests.get(name))
+        == standing(sides["limits"].get(name), sides["requests"].get(name))
+        for name in COUNTED
+    )
 
 
 class AmountTrial:
@@ -87,8 +184,7 @@ class AmountTrial:
                 was = _named(listed, name)
                 if was is not container and (was or {}).get("resources") != resources:
                     return None
-        requests, limits = (_texts(resources.get(side) if resources else None) for side in SIDES)
-        return None if requests is None or limits is None else (requests, limits)
+        return _asked_in(container)
 
     def take(self, name: str, made: MadeAmounts) -> None:
         """Set what is known to be made there."""
@@ -148,6 +244,14 @@ class AmountTrial:
                 sides = found.setdefault(place.container, {})
                 sides.setdefault(place.side, {})[place.resource] = amount
         return found
+
+
+def _asked_in(container: Json) -> Texts | None:
+    resources = container.get("resources")
+    if not resources:
+        return _NOTHING
+    requests, limits = _texts(resources.get("requests")), _texts(resources.get("limits"))
+    return None if requests is None or limits is None else (requests, limits)
 
 
 def _named(listed: Json, name: str) -> Json:

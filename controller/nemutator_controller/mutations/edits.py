@@ -14,8 +14,10 @@ from nemutator_controller.mutations.known_tokens import POLICY
 from nemutator_controller.mutations.object_writes import DERIVED, Writing
 from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import (
+    TEXTS,
     Json,
     Path,
+    escaped,
     value_at,
 )
 
@@ -46,6 +48,23 @@ class Author(msgspec.Struct, frozen=True, gc=False):
             return self
         why = f"in place of what policy {earlier.policy} writes"
         return replace(self, reason="; ".join(filter(None, (self.reason, why))))
+
+
+class Member(msgspec.Struct, frozen=True, gc=False):
+    """A text that a map is to have, with all that its write needs, which is made once for many objects. No other
+    field is derived from it."""
+
+    path: Path
+    key: str
+    pointer: str
+    """The last part of a JSON Pointer to it, with its slash."""
+    after: tuple[str]
+    author: Author
+
+
+def member_at(path: Path, text: str, author: Author) -> Member:
+    key = path.steps[-1].name
+    return Member(path, key, escaped(key), (text,), author)
 
 
 class Draft:
@@ -120,20 +139,69 @@ class Draft:
         authors[path] = author
         self._values[path] = found, value
 
+    def set_members(
+        self, around: Path, members: Sequence[Member], *, only_new: bool = False
+    ) -> None:
+        """`set` for each of *members*, all of which are in the map at *around*; *only_new*: not for those that are
+        there."""
+        authors, values, writing = self._authors, self._values, self._writing
+        held = self._plain_map(around)
+        opened: tuple[Json, str] | None = None
+        for member in members:
+            path, key, after = member.path, member.key, member.after
+            before = held.get(key, "") if held is not None else None
+            # Whatever is no text, or was written before, takes the longer way.
+            if type(before) is not str or path in authors or len(authors) >= MOST_EDITS:
+                if only_new and self.value(path):
+                    continue
+                self.put(path, after, member.author)
+                held, opened = self._plain_map(around), None
+                continue
+            assert held is not None, "it has told what it has"
+            is_there = key in held
+            if is_there and (only_new or before == after[0]):
+                continue
+            if opened is None:
+                opened = writing.opened(around)
+                held = opened[0]
+            op = "replace" if is_there else "add"
+            pointer = opened[1] + member.pointer
+            writing.operations.append({"op": op, "path": pointer, "value": after[0]})
+            held[key] = after[0]
+            authors[path] = member.author
+            values[path] = ((before,) if is_there else ()), after
+
+    def _plain_map(self, around: Path) -> Json:
+        """The map at *around*, if there is one and all of it may be written."""
+        found = self._writing.value(around) if not self._leave else ()
+        return found[0] if found and type(found[0]) is dict else None
+
     def edits(self) -> tuple[Edit, ...]:
         """What has really changed: each field once, in the order in which they were first written."""
-        texts = {path: str(path) for path in self._authors}
+        texts = {path: TEXTS.get(path) or str(path) for path in self._authors}
         paths = self._outer_paths(texts.values())
         if len(paths) < len(self._authors):
             self._is_straight = False
+        if self._is_straight:
+            authors, values = self._authors, self._values
+            return tuple(
+                [
+                    Edit(
+                        path=texts[path],
+                        before=values[path][0],
+                        after=values[path][1],
+                        verb=(author := authors[path]).verb,
+                        policy=author.policy,
+                        reason=author.reason,
+                    )
+                    for path in paths
+                ]
+            )
         edits: list[Edit] = []
         for path in paths:
-            if self._is_straight:
-                before, after = self._values[path]
-            else:
-                before, after = value_at(self._original, path, self.kind), self.value(path)
-                if same(before, after):
-                    continue
+            before, after = value_at(self._original, path, self.kind), self.value(path)
+            if same(before, after):
+                continue
             author = self._authors[path]
             edits.append(
                 Edit(

@@ -28,7 +28,15 @@ from nemutator_controller.mutations.image_commands import (
     NO_IMAGE_COMMANDS,
     ImageCommands,
 )
-from nemutator_controller.mutations.paths import ItemStep, Json, field_path, named, template_of
+from nemutator_controller.mutations.paths import (
+    FieldStep,
+    ItemStep,
+    Json,
+    Path,
+    field_path,
+    named,
+    template_of,
+)
 from nemutator_controller.mutations.qos import LISTS, quantity
 
 VERB = "containers"
@@ -51,7 +59,8 @@ _LONGEST_KNOWN = 2048
 """Characters of declarations that are kept as they were read."""
 _CONTAINERS = field_path("containers")
 _ANNOTATIONS = field_path("metadata", "annotations")
-_MOUNT = ItemStep("mountPath", names.POD_DIRECTORY)
+_OUR_MOUNT = FieldStep("volumeMounts"), ItemStep("mountPath", names.POD_DIRECTORY)
+_UNSAID: Json = object()
 
 _Listed = Sequence[tuple[str, Json]]
 """Containers, each with its list."""
@@ -116,7 +125,7 @@ def apply(
     for field, name, by in mounts:
         if by is None and name != INIT_CONTAINER:
             draft.set(
-                named(field, name) / "volumeMounts" / _MOUNT,
+                Path((*named(field, name).steps, *_OUR_MOUNT)),
                 {"name": volume, "mountPath": names.POD_DIRECTORY, "readOnly": True},
                 _AUTHOR,
             )
@@ -129,9 +138,10 @@ def _declared(
 ) -> tuple[Declarations, Mapping[str, str]]:
     """What the pod's annotations ask for, with the ids that its containers agree on; and the same as attributes
     of a volume."""
-    user = _agreed_id(spec, listed, "runAsUser")
-    group = _agreed_id(spec, listed, "runAsGroup")
-    fs_group = _id(_pods(spec).get("fsGroup"))
+    of_pod = _pods(spec)
+    user = _agreed_id(of_pod, listed, "runAsUser")
+    group = _agreed_id(of_pod, listed, "runAsGroup")
+    fs_group = _id(of_pod.get("fsGroup"))
     ours = tuple(item for item in annotations.items() if item[0].startswith(_DOMAIN))
     # Pods of a workload, and of its next revision, declare the same.
     is_short = sum(len(text) for _, text in ours) <= _LONGEST_KNOWN
@@ -169,11 +179,18 @@ def _annotations(draft: Draft) -> Mapping[str, str]:
     return {key: value for key, value in annotations.items() if isinstance(value, str)}
 
 
-def _agreed_id(spec: Json, listed: _Listed, field: str) -> int | None:
+def _agreed_id(of_pod: Mapping[str, Json], listed: _Listed, field: str) -> int | None:
     """The one `runAsUser` or `runAsGroup` of all containers, if the pod says so."""
-    ids = set(_ids(spec, listed, field).values())
-    [one] = ids if len(ids) == 1 else {None}
-    return one
+    agreed = _UNSAID
+    for _, container in listed:
+        if container.get("name") != INIT_CONTAINER:
+            own = container.get("securityContext")
+            said = own.get(field, of_pod.get(field)) if own else of_pod.get(field)
+            said = said if type(said) is int else None
+            if agreed is not _UNSAID and agreed != said:
+                return None
+            agreed = said
+    return None if agreed is _UNSAID else agreed
 
 
 def _ids(spec: Json, listed: _Listed, field: str) -> Mapping[str, int | None]:

@@ -8,13 +8,27 @@ from collections.abc import Iterator
 
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Json, field_path, label, value_at
-from nemutator_controller.mutations.texts import Texts, write
+from nemutator_controller.mutations.texts import Texts, TextSetters, setters_of, write
 
 VERB = "labels"
 
 POD = "Pod"
 _BY_PLAIN_MAP = "ReplicationController"
 """Its selector is a map of labels, and by default those of its template."""
+
+
+def setters(texts: Texts, *, policy: str) -> TextSetters:
+    return setters_of(texts, label, Author(VERB, policy))
+
+
+def follow(
+    draft: Draft, ready: TextSetters, texts: Texts, *, kept: frozenset[str], policy: str
+) -> list[str]:
+    """`apply` with the setters of *texts*, which are *ready*."""
+    if kept.isdisjoint(ready.replaced):
+        write(draft, ready)
+        return []
+    return apply(draft, texts, kept=kept, policy=policy)
 
 
 def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> list[str]:
@@ -27,7 +41,7 @@ def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> l
     refused += [key for key in texts.remove if key in kept]
     allowed = {key: value for key, value in texts.set.items() if key not in refused}
     removed = tuple(key for key in texts.remove if key not in refused)
-    write(draft, Texts(set=allowed, add=texts.add, remove=removed), label, Author(VERB, policy))
+    write(draft, setters(Texts(set=allowed, add=texts.add, remove=removed), policy=policy))
     return [
         f"policy {policy}: {label(key)}: left alone: its workload may find its pods by it; change"
         " the workload's template"

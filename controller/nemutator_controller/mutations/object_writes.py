@@ -9,6 +9,7 @@ from nemutator_controller.mutations.paths import (
     FieldStep,
     ItemStep,
     Json,
+    KeyStep,
     Path,
     PathError,
     Step,
@@ -35,6 +36,9 @@ _KEPT_EMPTY = frozenset(
     {FieldStep("metadata"), FieldStep("spec"), FieldStep("template"), FieldStep("emptyDir")}
 )
 """Also `emptyDir`, whose presence says what a volume is."""
+
+
+_ANY_KEY = KeyStep("")
 
 
 def place_of_new(steps: Sequence[Step], items: Sequence[Json]) -> int:
@@ -107,6 +111,16 @@ class Writing:
             return member(around, step)  # raises
         return (around[step.name],) if step.name in around else ()
 
+    def opened(self, path: Path) -> tuple[Json, str]:
+        """Our own copy of the map at *path*, which is there, and the pointer to it: for who writes texts into it that
+        are in the place of texts, or new, and notes the operations."""
+        opened = self._opened.get(path.steps)
+        if opened is not None:
+            return opened
+        around, pointer, missing = self._walked(steps_in(self.kind, path), _ANY_KEY, path.steps)
+        assert not missing, "the map is there"
+        return around, pointer
+
     def write(self, path: Path, value: Maybe) -> None:
         for derived in DERIVED.get(path, ()):
             self.write(derived, ())
@@ -125,11 +139,25 @@ class Writing:
 
     def _set(self, steps: tuple[Step, ...], value: Json, opens: tuple[Step, ...]) -> None:
         """*opens*: by what is around the last step will be found again."""
+        around, pointer, missing = self._walked(steps[:-1], steps[-1], opens)
+        if not missing:
+            self._set_in(around, pointer, steps, value)
+            return
+        # With the new parents through which the other steps lead to it.
+        self._added.add(steps[:missing])
+        added = operation_at("add", pointer, value, steps[missing:])
+        self.operations.append(added)
+        around[steps[missing - 1].name] = added["value"]
+
+    def _walked(
+        self, way: tuple[Step, ...], inside: Step, opens: tuple[Step, ...]
+    ) -> tuple[Json, str, int]:
+        """Our own copy of what is at the end of *way*, the pointer to it, and 0. Where it is not there: what would
+        hold the first that is missing, the pointer to that one, and how many steps lead there."""
         around: Json = self._holder
         key: int | str = ""
         pointer = ""
         ours = self._ours
-        *way, last = steps
         for at, step in enumerate(way, start=1):
             # What holds it, as our own copy.
             held = around.get(key) if type(around) is dict else around[key]
@@ -140,21 +168,16 @@ class Writing:
                     raise PathError(f"{step}: there is no such item")
                 key = index
                 pointer = f"{pointer}/{index}"
-                self._pass(steps[:at], pointer)
+                self._pass(way[:at], pointer)
             else:
                 key = step.name
                 pointer += escaped(key)
                 if around.get(key) is None:
-                    # With the new parents through which the other steps lead to it.
-                    self._added.add(steps[:at])
-                    added = operation_at("add", pointer, value, steps[at:])
-                    self.operations.append(added)
-                    around[key] = added["value"]
-                    return
+                    return around, pointer, at
         held = around.get(key) if type(around) is dict else around[key]
-        around = held if id(held) in ours else self.own(around, key, last)
+        around = held if id(held) in ours else self.own(around, key, inside)
         self._opened[opens] = around, pointer
-        self._set_in(around, pointer, steps, value)
+        return around, pointer, 0
 
     def _set_in(self, around: Json, pointer: str, steps: tuple[Step, ...], value: Json) -> None:
         """What the last of *steps* leads to from *around*, our own copy of what is at *pointer*."""

@@ -139,20 +139,27 @@ class _Copies:
         return self._holder[0]
 
     def apply(self, op: str, pointer: Json, value: Json) -> None:
-        if type(pointer) is not str or not pointer.startswith("/"):
+        if type(pointer) is not str or pointer[:1] != "/":
             raise PatchError(f"{str(pointer)[:80]!r}: expected a JSON Pointer into the object")
         way, _, last = pointer.rpartition("/")
         if "~" in last:
-            last = last.replace("~1", "/").replace("~0", "~")
-        container = self._around.get(way)
-        if container is None:
-            container = self._entered(way, pointer, reads=op == "test")
+            last = _plain(last)
+        container: Json = self._around.get(way)
         if op == "test":
+            if container is None:
+                container = self._read(way, pointer)
             if not same(container[_key(container, last, pointer)], value):
                 raise PatchError(f"{pointer}: test failed")
             return
-        is_text = type(container) is dict and type(container.get(last, "")) is str
-        if not is_text and (last != "-" or type(container) is not list):
+        if container is None:
+            container = self._entered(way, pointer)
+        if type(container) is dict:
+            if type(container.get(last, "")) is not str:
+                self._around.clear()
+            if op == "add" or (op == "replace" and last in container):
+                container[last] = value
+                return
+        elif last != "-" or type(container) is not list:
             self._around.clear()
         if op == "add":
             _add(container, last, value, pointer)
@@ -162,23 +169,36 @@ class _Copies:
             self._around.clear()
             del container[_key(container, last, pointer)]
 
-    def _entered(self, way: str, pointer: str, *, reads: bool) -> Json:
-        """What is at *way*: our own copy, but for who only *reads* it."""
-        around: Json = self._holder
-        key: int | str = 0
-        ours = self._ours
-        for part in _parts(way) if way else ():
-            held = around[key]
-            around = held if reads or id(held) in ours else self._own(around, key)
-            key = part if type(around) is dict and part in around else _key(around, part, pointer)
-        if reads:
-            return around[key]
-        container = self._around[way] = self._own(around, key)
+    def _read(self, way: str, pointer: str) -> Json:
+        """What is at *way*, for who writes nothing into it."""
+        found = self._holder[0]
+        for part in way[1:].split("/") if way else ():
+            found = found[_key(found, _plain(part), pointer)]
+        return found
+
+    def _entered(self, way: str, pointer: str) -> Json:
+        """Our own copy of what is at *way*."""
+        around, ours = self._around, self._ours
+        known, parts = way, []
+        while (container := around.get(known)) is None and known:
+            known, _, part = known.rpartition("/")
+            parts.append(part)
+        if container is None:
+            container = around[""] = self._own(self._holder, 0)
+        while parts:
+            part = parts.pop()
+            known = f"{known}/{part}"
+            key: int | str = part if "~" not in part else _plain(part)
+            if type(container) is not dict or key not in container:
+                key = _key(container, str(key), pointer)
+            held = container[key]
+            container = around[known] = held if id(held) in ours else self._own(container, key)
         return container
 
     def _own(self, around: Json, key: int | str) -> Json:
+        """What *around* holds at *key* is not ours yet."""
         held = around[key]
-        if id(held) in self._ours or not isinstance(held, dict | list):
+        if type(held) is not dict and type(held) is not list:
             return held
         copy = around[key] = held.copy()
         self._ours[id(copy)] = copy
@@ -197,11 +217,11 @@ def _add(container: Json, part: str, value: Json, pointer: str) -> None:
 
 def _key(container: Json, part: str, pointer: str) -> int | str:
     """The key of *part* in *container*, which must have it."""
-    if isinstance(container, dict):
+    if type(container) is dict:
         if part not in container:
             raise PatchError(f"{pointer}: there is no {part!r}")
         return part
-    if isinstance(container, list):
+    if type(container) is list:
         return _index(part, len(container) - 1, pointer)
     raise PatchError(f"{pointer}: there is nothing to hold {part!r}")
 
@@ -215,8 +235,5 @@ def _index(name: str, last: int, pointer: str) -> int:
     return int(name)
 
 
-def _parts(pointer: str) -> list[str]:
-    parts = pointer[1:].split("/")
-    if "~" not in pointer:
-        return parts
-    return [part.replace("~1", "/").replace("~0", "~") for part in parts]
+def _plain(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~") if "~" in part else part

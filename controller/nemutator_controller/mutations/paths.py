@@ -43,8 +43,10 @@ WORKLOADS: Mapping[str, tuple[str, str]] = {
 }
 """Kinds of workload whose templates policies may change: group and resource of each, of version v1."""
 
+POD = "Pod"
+
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "Pod": (),
+    POD: (),
     "Deployment": ("spec", "template"),
     "ReplicaSet": ("spec", "template"),
     "ReplicationController": ("spec", "template"),
@@ -133,21 +135,25 @@ _ROOTS: Mapping[str, tuple[tuple[Step, ...], tuple[Step, ...]]] = {
 
 _METADATA, _LABELS, _ANNOTATIONS = map(FieldStep, ("metadata", "labels", "annotations"))
 _WORKLOAD = FieldStep("workload")
+_SPEC = FieldStep("spec")
 
 
 class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     steps: tuple[Step, ...]
 
     def __str__(self) -> str:
-        text = _TEXTS.get(self)
+        text = TEXTS.get(self)
         if text is None:
-            text = "".join(map(str, self.steps)).removeprefix(".")
+            # Most steps are fields, for which a call would take longer than the rest.
+            text = "".join(
+                f".{step.name}" if type(step) is FieldStep else str(step) for step in self.steps
+            ).removeprefix(".")
             # Long ones are a stranger's, and there may be many of them: they are not kept.
             if len(text) <= _LONGEST_KEPT and len(self.steps) <= DEEPEST:
-                if len(_TEXTS) >= _MOST_KEPT:
-                    _TEXTS.clear()
+                if len(TEXTS) >= _MOST_KEPT:
+                    TEXTS.clear()
                     WRITTEN.clear()
-                _TEXTS[self] = text
+                TEXTS[self] = text
                 WRITTEN[text] = self
         return text
 
@@ -156,7 +162,7 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
         return Path((*self.steps, FieldStep(step) if isinstance(step, str) else step))
 
 
-_TEXTS: dict[Path, str] = {}
+TEXTS: dict[Path, str] = {}
 """Of paths that were written not long ago."""
 
 WRITTEN: dict[str, Path] = {}
@@ -240,7 +246,17 @@ def _steps_around(kind: str, path: Path) -> tuple[Step, ...]:
 def value_at(manifest: Json, path: Path, kind: str) -> Maybe:
     """The one value that *path* names in *manifest*, or none."""
     found = manifest
-    for step in steps_in(kind, path):
+    if kind == POD and path.steps[0] != _WORKLOAD:
+        steps = path.steps
+        if steps[0] != _METADATA:
+            if found is None:
+                return ()
+            if type(found) is not dict:
+                raise _not_around(_SPEC, found)
+            found = found.get("spec")
+    else:
+        steps = steps_in(kind, path)
+    for step in steps:
         # As `member` does, but without a call: nothing here runs as often as this.
         if type(step) is ItemStep:
             index = index_of(found, step)

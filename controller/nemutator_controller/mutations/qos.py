@@ -49,14 +49,14 @@ def class_with(manifest: Json, kind: str, instead: Instead) -> Class:
             if other is not None:
                 limit = other.get("limits", _NONE).get(counted, limit)
                 request = other.get("requests", _NONE).get(counted, request)
-            is_something, is_guaranteed = _standing(limit, request)
+            is_something, is_guaranteed = standing(limit, request)
             anything, guaranteed = anything or is_something, guaranteed and is_guaranteed
     if not anything:
         return "BestEffort"
     return "Guaranteed" if guaranteed else "Burstable"
 
 
-def _standing(limit: Json, request: Json) -> tuple[bool, bool]:
+def standing(limit: Json, request: Json) -> tuple[bool, bool]:
     """Whether anything is asked for, and whether that is guaranteed."""
     if _is_short(limit) and _is_short(request):
         return _standing_of(limit, request)

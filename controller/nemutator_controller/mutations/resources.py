@@ -29,6 +29,7 @@ from nemutator_controller.mutations.amount_trials import (
     MadeAmounts,
     Place,
     amount_path,
+    written_at_once,
 )
 from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.edits import Author, Draft
@@ -101,10 +102,12 @@ def apply(
     *known*: what was made of the same amounts before by these *resources*.
     """
     bounds = circumstances.bounds().beside(own_bounds(draft.manifest, draft.kind))
-    trial = AmountTrial(draft)
-    warnings: list[str] = []
     if known is not None and (bounds or draft.leaves_any):
         known = None
+    if known is not None and written_at_once(draft, _chosen(resources.containers), known):
+        return []
+    trial = AmountTrial(draft)
+    warnings: list[str] = []
     for name, container in _named_containers(draft, resources.containers):
         key = trial.asked_in(name, container) if known is not None else None
         made = known.of.get(key) if known is not None and key is not None else None
@@ -113,7 +116,7 @@ def apply(
         else:
             made = _made(trial, name, resources, circumstances, bounds)
             if known is not None and key is not None and not trial.again:
-                known.keep(key, made)
+                known.keep(key, made, functools.partial(Author, VERB, policy))
         for side, resource, why in made.refused:
             warnings.append(f"policy {policy}: {amount_path(name, side, resource)}: {why}")
     earlier = class_of(draft.manifest, draft.kind)
@@ -206,6 +209,14 @@ def _wanted(resources: ContainerResources) -> Iterator[tuple[Side, Name, Amount]
         yield "limits", name, amount
     for name, amount in resources.requests.items():
         yield "requests", name, amount
+
+
+def _chosen(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    return _any_name if globs == ("*",) else functools.partial(fits_any, globs=globs)
+
+
+def _any_name(_: str) -> bool:
+    return True
 
 
 def _named_containers(draft: Draft, globs: tuple[str, ...]) -> Iterator[tuple[str, Json]]:

@@ -7,7 +7,7 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
-from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.edits import Author, Draft, Member, member_at
 from nemutator_controller.mutations.paths import Path
 
 MOST = 64
@@ -29,14 +29,39 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Keys that the map should not have."""
 
 
-def write(draft: Draft, texts: Texts, path: Callable[[str], Path], author: Author) -> None:
-    for key, value in texts.set.items():
-        draft.set(path(key), value, author)
-    for key, value in texts.add.items():
-        if not draft.value(path(key)):
-            draft.set(path(key), value, author)
-    for key in texts.remove:
-        draft.put(path(key), (), author)
+class TextSetters(msgspec.Struct, frozen=True):
+    """Texts as they are written, made once for all objects."""
+
+    around: Path
+    """The map."""
+    set: tuple[Member, ...]
+    add: tuple[Member, ...]
+    remove: tuple[Path, ...]
+    author: Author
+    replaced: frozenset[str]
+    """Keys whose values may change, or go."""
+
+
+def setters_of(texts: Texts, path: Callable[[str], Path], author: Author) -> TextSetters:
+    """*path*: that of each key."""
+    around = Path(path("").steps[:-1])
+    setting, adding = (
+        tuple(member_at(path(key), value, author) for key, value in pairs.items())
+        for pairs in (texts.set, texts.add)
+    )
+    removed = tuple(map(path, texts.remove))
+    return TextSetters(
+        around, setting, adding, removed, author, frozenset((*texts.set, *texts.remove))
+    )
+
+
+def write(draft: Draft, setters: TextSetters) -> None:
+    if setters.set:
+        draft.set_members(setters.around, setters.set)
+    if setters.add:
+        draft.set_members(setters.around, setters.add, only_new=True)
+    for path in setters.remove:
+        draft.put(path, (), setters.author)
 
 
 def faults(texts: Texts, *, labels: bool) -> Iterator[str]:

@@ -54,7 +54,7 @@ from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.sidecars import Sidecars
 from nemutator_controller.mutations.switches import Switch
 from nemutator_controller.mutations.talkers import Talker
-from nemutator_controller.mutations.texts import Texts
+from nemutator_controller.mutations.texts import Texts, TextSetters
 from nemutator_controller.mutations.tolerations import Tolerations
 from nemutator_controller.mutations.topology_spread_constraints import SpreadRules
 from nemutator_controller.mutations.volumes import MountedVolumes
@@ -132,19 +132,9 @@ def _alone(apply: Callable[..., Findings]) -> Apply:
     return lambda draft, wanted, _, policy: apply(draft, wanted, policy=policy)
 
 
-def _apply_labels(draft: Draft, wanted: Texts, surroundings: Surroundings, policy: str) -> Findings:
-    # A selector may have got other keys by now.
-    by_now = labels.selected_by(draft.manifest, draft.kind, managed=False)
-    return labels.apply(draft, wanted, kept=surroundings.kept | by_now, policy=policy)
-
-
 _APPLY: Mapping[str, Apply] = {
-    labels.VERB: _apply_labels,
-    annotations.VERB: _alone(annotations.apply),
-    resources.VERB: lambda d, wanted, s, p: resources.apply(d, wanted, s.circumstances, policy=p),
     image.VERB: lambda d, wanted, s, p: image.apply(d, wanted, s.digests, policy=p),
     env.VERB: _alone(env.apply),
-    node_selector.VERB: _alone(node_selector.apply),
     tolerations.VERB: _alone(tolerations.apply),
     affinity.VERB: lambda d, wanted, s, p: affinity.apply(d, wanted, policy=p, talkers=s.talkers),
     topology_spread_constraints.VERB: _alone(topology_spread_constraints.apply),
@@ -165,7 +155,7 @@ _APPLY: Mapping[str, Apply] = {
     runtime_class_name.VERB: _alone(runtime_class_name.apply),
     sidecars.VERB: _alone(sidecars.apply),
 }
-"""By verb: what writes into a draft, for what the policy wants, in its name."""
+"""By verb: what writes into a draft, for what the policy wants, in its name; of those that make nothing ready."""
 
 _FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
     labels.VERB: lambda wanted: texts.faults(wanted, labels=True),
@@ -211,10 +201,28 @@ def faults_of(mutation: PolicyMutation) -> Iterator[str]:
 
 
 def _action(verb: str, wanted: Any, policy: str) -> Action:
-    if verb == resources.VERB:
-        return Action(verb, _sizing(wanted, policy))
+    ready = _READY.get(verb)
+    if ready is not None:
+        return Action(verb, ready(wanted, policy))
     apply = _APPLY[verb]
     return Action(verb, lambda draft, surroundings: apply(draft, wanted, surroundings, policy))
+
+
+def _labelling(wanted: Texts, policy: str) -> Callable[[Draft, Surroundings], Findings]:
+    setters = labels.setters(wanted, policy=policy)
+
+    def apply(draft: Draft, surroundings: Surroundings) -> Findings:
+        kept = surroundings.kept
+        if draft.kind != labels.POD:
+            # A selector may have got other keys by now.
+            kept |= labels.selected_by(draft.manifest, draft.kind, managed=False)
+        return labels.follow(draft, setters, wanted, kept=kept, policy=policy)
+
+    return apply
+
+
+def _writing(setters: TextSetters) -> Callable[[Draft, Surroundings], Findings]:
+    return lambda draft, _: texts.write(draft, setters)
 
 
 def _sizing(wanted: ContainerResources, policy: str) -> Callable[[Draft, Surroundings], Findings]:
@@ -222,6 +230,17 @@ def _sizing(wanted: ContainerResources, policy: str) -> Callable[[Draft, Surroun
     return lambda draft, surroundings: resources.apply(
         draft, wanted, surroundings.circumstances, policy=policy, known=known
     )
+
+
+_READY: Mapping[str, Callable[[Any, str], Callable[[Draft, Surroundings], Findings]]] = {
+    labels.VERB: _labelling,
+    annotations.VERB: lambda wanted, policy: _writing(annotations.setters(wanted, policy=policy)),
+    node_selector.VERB: lambda wanted, policy: _writing(
+        node_selector.setters(wanted, policy=policy)
+    ),
+    resources.VERB: _sizing,
+}
+"""By verb: what makes ready what writes into drafts, once for all of them."""
 
 
 def _given(mutation: PolicyMutation) -> Iterator[tuple[str, Any]]:

@@ -55,6 +55,7 @@ func serve(arguments []string) {
 	key := flags.String("key", "", "PEM file")
 	labels := flags.String("labels", "{}", "labels to set, as JSON")
 	records := flags.String("records", "", "file to which each decision is appended before its answer")
+	given := flags.String("patch", "", "file with the patch that is the answer to everything, empty: none; in place of the two above")
 	flags.Parse(arguments)
 
 	wanted := map[string]string{}
@@ -65,9 +66,19 @@ func serve(arguments []string) {
 	if err != nil {
 		fail(err)
 	}
-	file, err := os.OpenFile(*records, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		fail(err)
+	var answers http.HandlerFunc
+	if *given != "" {
+		patch, err := os.ReadFile(*given)
+		if err != nil {
+			fail(err)
+		}
+		answers = alwaysWith(patch)
+	} else {
+		file, err := os.OpenFile(*records, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			fail(err)
+		}
+		answers = handler(wanted, file)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,7 +89,7 @@ func serve(arguments []string) {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	server := http.Server{Handler: handler(wanted, file)}
+	server := http.Server{Handler: answers}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}}
 	fail(server.Serve(tls.NewListener(listener, config)))
 }
@@ -110,6 +121,33 @@ func handler(wanted map[string]string, file *os.File) http.HandlerFunc {
 			return
 		}
 		answer := response{UID: asked.Request.UID, Allowed: true, PatchType: "JSONPatch", Patch: patch}
+		content, err := json.Marshal(review{asked.APIVersion, asked.Kind, nil, &answer})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(content)
+	}
+}
+
+// alwaysWith answers everything in the same way: what is left of an answer is HTTP, TLS and the review's uid.
+func alwaysWith(patch []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		var asked review
+		if err := json.Unmarshal(body, &asked); err != nil || asked.Request == nil {
+			http.Error(w, "no AdmissionReview", http.StatusBadRequest)
+			return
+		}
+		answer := response{UID: asked.Request.UID, Allowed: true}
+		if len(patch) > 0 {
+			answer.PatchType, answer.Patch = "JSONPatch", patch
+		}
 		content, err := json.Marshal(review{asked.APIVersion, asked.Kind, nil, &answer})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -124,6 +124,8 @@ class Processes:
                 link = stack.enter_context(
                     contextlib.closing(Siblings(self.folder / "siblings", process))
                 )
+                # As the process does: who is not asked for a while would miss what the kernel has no room for.
+                link.attend()
                 settings = AdmissionSettings(
                     address=f"127.0.0.1:{self.port}",
                     tls_certificate=self.folder / "tls.crt",

@@ -2,7 +2,6 @@
 
 import copy
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nemutator_common import names
-from nemutator_controller.admission.known_plans import LARGEST, KnownPlans, Lookups
+from nemutator_controller.admission.known_plans import (
+    LARGEST,
+    KnownPlans,
+    Lookups,
+    circumstances_of,
+)
 from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
 from nemutator_controller.admission.reviews import AdmissionResponse
 from nemutator_controller.kube.quantities import parse_quantity
@@ -224,7 +228,7 @@ async def test_so_many_are_kept_and_none_that_is_large() -> None:
     assert known(admission) == 3
     large = pod(annotations={"text": "a" * LARGEST})
     assert (await admission.ask(large, name="")).operations
-    assert admission.answerer.plans.key_of(large, SITUATION, NO_POLICIES) is None
+    assert admission.answerer.plans.key_of(large, SITUATION, NO_POLICIES, ()) is None
 
 
 async def test_a_patch_that_names_the_random_volume_is_for_its_pod_alone() -> None:
@@ -248,9 +252,7 @@ def test_a_plan_holds_for_the_bounds_that_it_was_made_within() -> None:
     bounds = [ResourceBounds(), *(ResourceBounds(rooms=(room,)) for room in left)]
     bounds.append(ResourceBounds(largest={"cpu": parse_quantity("2")}))
     keys = {
-        plans.key_of(
-            pod(), msgspec.structs.replace(SITUATION, bounds=partial(replace, each)), NO_POLICIES
-        )
+        plans.key_of(pod(), SITUATION, NO_POLICIES, circumstances_of(None, frozenset(), each))
         for each in (*bounds, ResourceBounds())
     }
     assert len(keys) == len(bounds)
@@ -275,12 +277,12 @@ def test_what_is_not_shaped_like_a_pod_has_no_plan() -> None:
         deep = [deep]
     odd_pods: Any = ({}, {"metadata": [], "spec": {}}, {"metadata": {}, "spec": 1})
     for odd in odd_pods:
-        assert plans.key_of(odd, SITUATION, NO_POLICIES) is None
+        assert plans.key_of(odd, SITUATION, NO_POLICIES, ()) is None
     odd_volumes: Any = ({}, "a", [1, {}, {"name": 1}])
     for volumes in odd_volumes:
         manifest = {"metadata": {}, "spec": {"volumes": volumes}}
-        assert plans.key_of(manifest, SITUATION, NO_POLICIES) is not None
-    assert plans.key_of({"metadata": {}, "spec": {"a": deep}}, SITUATION, NO_POLICIES) is None
+        assert plans.key_of(manifest, SITUATION, NO_POLICIES, ()) is not None
+    assert plans.key_of({"metadata": {}, "spec": {"a": deep}}, SITUATION, NO_POLICIES, ()) is None
 
 
 QUESTIONS = st.fixed_dictionaries(

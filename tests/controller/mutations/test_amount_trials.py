@@ -1,5 +1,6 @@
 """Amounts are tried before they are written, and those of a container are worked out once."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,9 +10,13 @@ from nemutator_controller.mutations.amount_trials import (
     KnownAmounts,
     MadeAmounts,
     Place,
+    amount_path,
+    written_at_once,
 )
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Json, named
+
+BY_P = partial(Author, "resources", "p")
 
 CPU = Place("app", "requests", "cpu")
 
@@ -72,5 +77,66 @@ def test_what_is_known_is_set_as_if_it_were_worked_out() -> None:
 def test_what_strangers_ask_for_is_not_kept_for_ever() -> None:
     known, made = KnownAmounts(), MadeAmounts((), ())
     for number in range(MOST_KNOWN + 1):
-        known.keep(((("cpu", str(number)),), ()), made)
-    assert len(known.of) == 1
+        known.keep(((("cpu", str(number)),), ()), made, BY_P)
+    assert len(known.of) == len(known.ready) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "made", "is_ready"),
+    [
+        (((("cpu", "1"),), ()), MadeAmounts((("requests", "cpu", "2", "why"),), ()), True),
+        (((("cpu", "1"),), ()), MadeAmounts((("limits", "cpu", "3", ""),), ()), True),
+        # By these its pod would be of another class, and by that a person has to hear of what is refused.
+        (((), ()), MadeAmounts((("requests", "cpu", "2", "why"),), ()), False),
+        (((("cpu", "1"),), (("cpu", "2"),)), MadeAmounts((("requests", "cpu", "2", ""),), ()), False),
+        (((("cpu", "1"),), ()), MadeAmounts((), (("requests", "cpu", "why"),)), False),
+    ],
+)  # fmt: skip
+def test_what_needs_no_more_thought_is_ready(asked: Any, made: MadeAmounts, is_ready: bool) -> None:
+    known = KnownAmounts()
+    known.keep(asked, made, BY_P)
+    assert (asked in known.ready) is is_ready
+
+
+def test_what_is_ready_is_written_as_if_it_were_worked_out() -> None:
+    known, written = KnownAmounts(), []
+    asked = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "2"}}
+    made = MadeAmounts((("limits", "cpu", "4", ""), ("requests", "cpu", "2", "why")), ())
+    known.keep(((("cpu", "1"), ("memory", "1Gi")), (("cpu", "2"),)), made, BY_P)
+    for at_once in (True, False):
+        draft = draft_of(*({"name": name, "resources": asked} for name in ("a/b", "c", "d")))
+        if at_once:
+            assert written_at_once(draft, {"a/b", "d"}.__contains__, known)
+        else:
+            for name in ("a/b", "d"):
+                for side, resource, text, reason in made.written:
+                    draft.set(amount_path(name, side, resource), text, BY_P(reason))
+        straight = draft.straight()
+        assert straight is not None
+        written.append((draft.manifest, draft.edits(), straight.operations, straight.passed_items))
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize(
+    "containers",
+    [
+        [{"name": "a", "resources": {}}, {"name": "b", "resources": {"requests": {"cpu": "2"}}}],
+        [{"name": "a", "resources": {}}, {"name": "a", "resources": {}}],
+        [{"name": "a", "resources": {"requests": {"cpu": 1}}}],
+        [{"name": "a" * 300, "resources": {}}],
+    ],
+)
+def test_what_is_not_ready_for_all_containers_is_written_for_none(containers: Json) -> None:
+    known = KnownAmounts()
+    known.keep(((), ()), MadeAmounts((("limits", "ephemeral-storage", "4", ""),), ()), BY_P)
+    draft = draft_of(*containers)
+    assert not written_at_once(draft, bool, known)
+    assert draft.edits() == ()
+
+
+def test_nothing_is_ready_where_an_amount_was_written_before() -> None:
+    known = KnownAmounts()
+    known.keep(((), ()), MadeAmounts((("limits", "ephemeral-storage", "4", ""),), ()), BY_P)
+    draft = draft_of({"name": "a"}, {"name": "b"})
+    draft.set(amount_path("a", "requests", "cpu"), "1", BY_P(""))
+    assert not written_at_once(draft, "b".__eq__, known)

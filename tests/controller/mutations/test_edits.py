@@ -11,6 +11,7 @@ from nemutator_controller.mutations.edits import (
     Draft,
     TooLargeError,
     apply_edits,
+    member_at,
     reversed_edits,
     same,
 )
@@ -173,3 +174,47 @@ def test_a_draft_has_a_most_of_changes() -> None:
     draft.set(label("k0"), "w", author)
     with pytest.raises(TooLargeError, match="more than 1000 fields"):
         draft.set(label("another"), "v", author)
+
+
+ANOTHER = Author("labels", "another")
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment"])
+@pytest.mark.parametrize("leave", [frozenset(), frozenset({"metadata.labels[a]"})])
+@pytest.mark.parametrize("only_new", [False, True])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        None,
+        {},
+        {"a": "1", "b": "2"},
+        {"a": "9", "c/d": "1"},
+        {"a": None, "b": 2, "c/d": ["1"]},
+        {"before": "1"},
+    ],
+)
+def test_members_are_written_as_if_each_were_set(
+    labels: Json, kind: str, leave: frozenset[str], *, only_new: bool
+) -> None:
+    pod = {"metadata": {"name": "x"} | ({} if labels is None else {"labels": labels}), "spec": {}}
+    manifest = pod if kind == "Pod" else {"spec": {"template": pod}}
+    members = [member_at(label(key), "1", ME) for key in ("a", "b", "c/d", "before")]
+    made = []
+    for at_once in (True, False):
+        draft = Draft(manifest, kind, leave=leave)
+        draft.set(label("before"), "0", ANOTHER)
+        if at_once:
+            draft.set_members(Path(label("").steps[:-1]), members, only_new=only_new)
+        for each in members if not at_once else ():
+            if not (only_new and draft.value(each.path)):
+                draft.set(each.path, *each.after, each.author)
+        straight = draft.straight()
+        made.append((draft.manifest, draft.edits(), straight and straight.operations))
+    assert made[0] == made[1]
+
+
+def test_members_too_have_a_most_of_changes() -> None:
+    draft = Draft({"metadata": {"labels": {}}, "spec": {}}, "Pod")
+    members = [member_at(label(f"k{number}"), "v", ME) for number in range(MOST_EDITS + 1)]
+    with pytest.raises(TooLargeError, match="more than 1000 fields"):
+        draft.set_members(Path(label("").steps[:-1]), members)

@@ -3,13 +3,20 @@
 import pytest
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import label
-from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, MOST, Texts, faults, write
+from nemutator_controller.mutations.texts import (
+    LONGEST_ANNOTATION,
+    MOST,
+    Texts,
+    faults,
+    setters_of,
+    write,
+)
 
 
 def test_set_wins_and_add_fills_gaps() -> None:
     draft = Draft({"metadata": {"labels": {"a": "1", "b": "2"}}}, "Pod")
     texts = Texts(set={"a": "9"}, add={"b": "9", "c": "9"})
-    write(draft, texts, label, Author("labels", "p"))
+    write(draft, setters_of(texts, label, Author("labels", "p")))
     assert draft.manifest["metadata"]["labels"] == {"a": "9", "b": "2", "c": "9"}
     assert [edit.path for edit in draft.edits()] == ["metadata.labels[a]", "metadata.labels[c]"]
 
@@ -36,7 +43,7 @@ def test_what_the_server_would_refuse_in_a_label_is_named(texts: Texts, fault: s
 
 def test_what_is_removed_is_gone_and_what_is_not_there_is_no_edit() -> None:
     draft = Draft({"metadata": {"labels": {"a": "1"}}}, "Pod")
-    write(draft, Texts(remove=("a", "b")), label, Author("labels", "p"))
+    write(draft, setters_of(Texts(remove=("a", "b")), label, Author("labels", "p")))
     assert draft.manifest == {"metadata": {}}
     assert [edit.path for edit in draft.edits()] == ["metadata.labels[a]"]
 
