@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from nemutator_common.wire import Summary
 from nemutator_controller.ingest.usage_points import Series
-from nemutator_controller.sizing.keys import ByPath, ContainerKey, Requested, replicas
+from nemutator_controller.sizing.keys import ContainerKey, Requested, replica_number
 from nemutator_controller.sizing.known_usage import KnownUsage, UsageColumns
 from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.recommendation import NO_BOUND, BoundedColumns, recommend
@@ -69,8 +69,8 @@ def learn(
     of, rows, numbers = [], [], []
     for key, one in samples:
         of.append(keys.setdefault(key, len(keys)))
-        found = replica_of("n1", Series(one.path, one.pod_uid, one.container_id, one.program))
-        numbers.append(found.number if found else 0)
+        series = Series(one.path, one.pod_uid, one.container_id, one.program)
+        numbers.append(replica_number("n1", series))
         told = (one.throttled, one.oom_kills, one.cpu_waiting, one.memory_waiting)
         further = [np.nan if f is None else f for f in told]
         rows.append([one.from_at, one.to_at, one.cpu_cores, one.memory_bytes, *further])
@@ -91,9 +91,6 @@ def learn(
         requested=np.where(kills > 0, requested, 0.0),
     )
     return usages.learn(taken, now=now)
-
-
-replica_of = replicas(ByPath().of)
 
 
 def columns_of(*rows: KnownUsage) -> UsageColumns:

@@ -30,7 +30,7 @@ from nemutator_controller.ingest.series_tables import SeriesTables
 from nemutator_controller.ingest.sql import SqlReports
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.settings.brain import BrainSettings
-from nemutator_controller.sizing.keys import ByPath, replicas
+from nemutator_controller.sizing.keys import ByPath
 from nemutator_controller.sizing.learning import NOTHING_REQUESTED, UsageLearner
 from nemutator_controller.sizing.shared.learning import SharedLearning
 from nemutator_controller.sizing.shared.ports import Beside
@@ -90,7 +90,7 @@ def nodes_part(
     retention = Retention(history, limit, HISTORY, process=process)
     tables = SeriesTables(most_nodes=settings.most_nodes)
     owners = SeriesOwners(
-        replicas(cluster.usage_owners.of if cluster else ByPath().of),
+        cluster.usage_owners.of if cluster else ByPath().of,
         most_nodes=settings.most_nodes,
     )
     requested = cluster.requested_memory if cluster else NOTHING_REQUESTED

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from nemutator_controller.ingest.usage_points import Series
@@ -31,29 +30,12 @@ class ContainerKey:
     """Its name in the pod; `-` outside of a cluster."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedReplica:
-    """One of those that are of the same key: a pod, or a group on one machine."""
-
-    key: ContainerKey
-    number: int
-    """The same after a restart of the brain, and of the container; above 0."""
-
-
-def replicas(
-    find: Callable[[str, Series], ContainerKey | None],
-) -> Callable[[str, Series], OwnedReplica | None]:
-    """The replicas of series, by who owns them as *find* knows it."""
-
-    def of(node: str, series: Series) -> OwnedReplica | None:
-        key = find(node, series)
-        if key is None:
-            return None
-        name = series.pod_uid or f"{node}\0{series.path}\0{series.program}"
-        digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
-        return OwnedReplica(key, int.from_bytes(digest, "little") >> 1 or 1)
-
-    return of
+def replica_number(node: str, series: Series) -> int:
+    """Which it is of those that are of the same key, a pod, or a group on one machine: the same after a restart of the brain,
+    and of the container; above 0."""
+    name = series.pod_uid or f"{node}\0{series.path}\0{series.program}"
+    digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1 or 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from nemutator_controller.ingest.series_owners import SeriesOwners
 from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 from nemutator_controller.sizing.buckets import Numbers
 from nemutator_controller.sizing.histograms import Rows
-from nemutator_controller.sizing.keys import ContainerKey, OwnedReplica
+from nemutator_controller.sizing.keys import ContainerKey, replica_number
 from nemutator_controller.sizing.ports import RequestedMemory
 from nemutator_controller.sizing.samples import UsageSamples, are_sound
 from nemutator_controller.sizing.usages import Usages
@@ -34,14 +34,16 @@ NOTHING_REQUESTED = NothingRequested()
 class _NodeRows:
     """What is known of the series of one node, as arrays, so that nothing is looked up again for each point."""
 
-    owners: Sequence[OwnedReplica | None]
+    owners: Sequence[ContainerKey | None]
     rows: Rows
     """-1: it has none, or it was not asked for; `_NOBODY`: its owner is not known."""
     replicas: npt.NDArray[np.int64]
+    """0: not worked out yet."""
     moves: int
 
-    def rows_of(self, usages: Usages, of: npt.NDArray[np.int32]) -> Rows:
+    def rows_of(self, usages: Usages, one: NodePoints) -> Rows:
         """The row of each point."""
+        of, series = one.points.of, one.points.series
         if len(self.owners) > len(self.rows):
             more = len(self.owners) - len(self.rows)
             self.rows = np.append(self.rows, np.full(more, _NOBODY, dtype=np.intp))
@@ -55,8 +57,9 @@ class _NodeRows:
             for number in np.unique(of[found < 0]).tolist():
                 owner = self.owners[number]
                 if owner is not None:
-                    self.rows[number] = usages.row_of(owner.key)
-                    self.replicas[number] = owner.number
+                    self.rows[number] = usages.row_of(owner)
+                    if not self.replicas[number]:
+                        self.replicas[number] = replica_number(one.node, series[number])
             found = self.rows[of]
         return found
 
@@ -82,7 +85,7 @@ class UsageLearner:
     """A `UsageConsumer`."""
 
     usages: Usages
-    owners: SeriesOwners[OwnedReplica]
+    owners: SeriesOwners[ContainerKey]
     process: Process
     requested: RequestedMemory = NOTHING_REQUESTED
     _nodes: dict[str, _NodeRows] = field(default_factory=dict, init=False)
@@ -128,7 +131,7 @@ class UsageLearner:
         self._nodes[one.node] = known
         if len(self._nodes) > self.owners.most_nodes:
             del self._nodes[next(iter(self._nodes))]
-        rows = known.rows_of(self.usages, points.of)
+        rows = known.rows_of(self.usages, one)
         taken = sound & (rows > _NOBODY)
         of, rows = points.of[taken], rows[taken]
         numbers = np.full(len(rows), -1, dtype=np.intp)
@@ -136,7 +139,7 @@ class UsageLearner:
         if without.any():
             new, places = np.unique(of[without], return_inverse=True)
             named = [owner for number in new.tolist() if (owner := owners[number]) is not None]
-            of_new = [keys.setdefault(owner.key, len(keys)) for owner in named]
+            of_new = [keys.setdefault(owner, len(keys)) for owner in named]
             numbers[without] = np.array(of_new, dtype=np.intp)[places]
         found = _Gathered(points, of, taken, rows, known.replicas[of], numbers)
         return found, len(sound) - int(np.count_nonzero(sound))

@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
+from nemutator_controller.ingest import series_owners
 from nemutator_controller.ingest.series_owners import (
     FIRST_RETRY_S,
     LONGEST_RETRY_S,
@@ -72,3 +74,21 @@ def test_it_is_bounded_by_the_nodes_that_were_heard_of_last() -> None:
     for node in ("n1", "n2", "n1", "n3", "n1", "n2"):
         owners.of(node, points(series, 0), now=0.0)
     assert finding.asked == ["n1/a", "n2/a", "n3/a", "n2/a"]
+
+
+def test_owners_that_are_equal_are_kept_once_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(series_owners, "MOST_SHARED", 2)
+
+    def find(node: str, series: Series) -> tuple[str, ...]:
+        return (series.path[:2], "of all nodes")
+
+    owners = SeriesOwners(find, most_nodes=9)
+    one, other = (owners.of(node, points(named("a1", "a2"), 0, 1), now=0.0) for node in ("n", "m"))
+    assert one[0] is one[1] is other[0] is other[1]
+    for path in ("b", "c", "d"):
+        assert owners.of(path, points(named(path), 0), now=0.0)[0] == (f"/{path}", "of all nodes")
+    again = owners.of("o", points(named("a3"), 0), now=0.0)[0]
+    assert again == one[0]
+    assert again is not one[0]

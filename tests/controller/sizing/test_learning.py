@@ -15,7 +15,7 @@ from nemutator_controller.ingest.usage_points import (
     Series,
     points_of,
 )
-from nemutator_controller.sizing.keys import ByPath, replicas
+from nemutator_controller.sizing.keys import ByPath
 from nemutator_controller.sizing.learning import NOTHING_REQUESTED, UsageLearner
 from nemutator_controller.sizing.usages import SPARED_S, Usages
 
@@ -37,7 +37,7 @@ class Bench:
     def __init__(self, most: int = 10) -> None:
         self.meter, self.usages, self.clock = MemoryMeter(), Usages(most=most), ManualClock(NOW)
         process = fake_process(meter=self.meter, clock=self.clock)
-        owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
+        owners = SeriesOwners(ByPath().of, most_nodes=10)
         learner = UsageLearner(self.usages, owners, process)
         self.hearing = ConsumedReports(
             MemoryReports(),
@@ -109,7 +109,7 @@ class AsksForMemory:
 
 async def test_what_was_requested_is_asked_of_the_killed_alone() -> None:
     bench, requested = Bench(), AsksForMemory()
-    owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
+    owners = SeriesOwners(ByPath().of, most_nodes=10)
     learner = UsageLearner(bench.usages, owners, fake_process(), requested)
     fine, killed = replace(summary(), path="/s/a"), replace(summary(), path="/s/b", oom_kills=1)
     report = replace(busy_report(NOW), summaries=(fine, killed))
@@ -134,7 +134,7 @@ REPORTS = st.lists(
 
 def learner_of(most: int, meter: MemoryMeter) -> UsageLearner:
     process = fake_process(meter=meter, clock=ManualClock(NOW))
-    owners = SeriesOwners(replicas(ByPath().of), most_nodes=10)
+    owners = SeriesOwners(ByPath().of, most_nodes=10)
     return UsageLearner(Usages(most=most), owners, process)
 
 

@@ -17,7 +17,7 @@ from nemutator_controller.ingest.usage_points import (
     points_of,
 )
 from nemutator_controller.inventory.kept_flows import KeptFlows
-from nemutator_controller.sizing.keys import ByPath, replicas
+from nemutator_controller.sizing.keys import ByPath
 from nemutator_controller.sizing.learning import UsageLearner
 from nemutator_controller.sizing.shared.kept_points import WaitingPoints
 from nemutator_controller.sizing.shared.learning import (
@@ -92,9 +92,7 @@ class Brain:
         self.beside, self.watcher, self.flows = CountedBeside(), Watcher(), KeptFlows()
         self.turns: list[int | None] = []
         process = fake_process(clock=clock)
-        learner = UsageLearner(
-            self.usages, SeriesOwners(replicas(ByPath().of), most_nodes=10), process
-        )
+        learner = UsageLearner(self.usages, SeriesOwners(ByPath().of, most_nodes=10), process)
         self.learning = SharedLearning(
             self.usages,
             self.store,
