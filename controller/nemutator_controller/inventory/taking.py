@@ -48,9 +48,12 @@ class CountedCluster:
         """Figures of this moment, or of a few seconds ago; raises NotListedYetError."""
         # Who waits for those that are being made gets them.
         async with self._counting:
-            if self._last is None or self.clock.monotonic() >= self._stale_at:
-                self._last = await self._count()
-        return self._last
+            last = self._last
+            if last is None or self.clock.monotonic() >= self._stale_at:
+                # Both at once, the old ones and the new, would take a hundred MB more of a large cluster.
+                last = self._last = None
+                last = self._last = await self._count()
+        return last
 
     async def _count(self) -> ClusterFigures:
         snapshot = self.cluster.pods()

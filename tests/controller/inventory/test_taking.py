@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -55,6 +57,30 @@ async def test_what_takes_long_is_done_seldom() -> None:
     assert await counted.now() is first
     await clock.sleep(1.0)
     assert await counted.now() is not first
+
+
+class Watched(ClusterFigures):
+    """May be referred to weakly."""
+
+
+async def test_old_figures_are_let_go_before_there_are_new_ones() -> None:
+    clock = EagerClock()
+    known: list[weakref.ref[ClusterFigures]] = []
+    there: list[int] = []
+
+    async def in_thread(job: Callable[[], ClusterFigures]) -> ClusterFigures:
+        gc.collect()
+        there.append(sum(each() is not None for each in known))
+        found = Watched(taken_at=job().taken_at)
+        known.append(weakref.ref(found))
+        return found
+
+    counted = CountedCluster(FixedCluster(picture()), FixedUse(), FixedLevels(), in_thread, clock)
+    for _ in range(2):
+        assert (await counted.now()).taken_at == clock.now()
+        assert len(there) == len(known)
+        await clock.sleep(FRESH_S)
+    assert there == [0, 0]
 
 
 async def test_before_the_pods_are_listed_there_are_no_figures() -> None:

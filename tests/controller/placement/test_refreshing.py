@@ -1,7 +1,14 @@
 from dataclasses import dataclass, field
 
+import pytest
 from nemutator_controller.placement.nodes_snapshot import NodesSnapshot
-from nemutator_controller.placement.refreshing import EVERY_S, USABLE_S, KeptNodesSnapshot
+from nemutator_controller.placement.refreshing import (
+    EVERY_S,
+    LONGEST_S,
+    SPARED,
+    USABLE_S,
+    KeptNodesSnapshot,
+)
 
 from tests.controller.placement.nodes import node, snapshot
 from tests.fakes.clocks import ManualClock
@@ -13,6 +20,7 @@ from tests.fakes.process import fake_process
 class Source:
     clock: ManualClock
     known: bool = True
+    seconds: float = 0.0
     taken: list[float] = field(default_factory=list)
 
     def node_of(self, uid: str) -> str | None:
@@ -20,6 +28,8 @@ class Source:
 
     async def take(self) -> NodesSnapshot | None:
         self.taken.append(self.clock.now())
+        if self.seconds:
+            await self.clock.sleep(self.seconds)
         return snapshot(node("a"), taken_at=self.clock.now()) if self.known else None
 
 
@@ -50,3 +60,15 @@ async def test_an_old_picture_says_nothing_about_now() -> None:
     clock.jump(-10 * USABLE_S)
     assert kept.kept() is None
     assert await kept.fresh() is not None
+
+
+@pytest.mark.parametrize(("seconds", "every_s"), [(0.1, EVERY_S), (1.0, SPARED), (20.0, LONGEST_S)])
+async def test_what_takes_long_is_done_seldom(seconds: float, every_s: float) -> None:
+    clock = ManualClock()
+    source = Source(clock, seconds=seconds)
+    kept = KeptNodesSnapshot(source, fake_process(clock=clock))
+    async with in_background(kept.run(), clock):
+        await clock.advance(seconds + every_s - 0.5)
+        assert len(source.taken) == 1
+        await clock.advance(1.0)
+        assert len(source.taken) == 2
