@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from nemutator_common.serving.plain_posts import PlainPost
 from nemutator_common.serving.plain_requests import PlainRequest
 from nemutator_common.serving.responses import ErrorDetails
 from nemutator_common.serving.server import HttpServer, TlsFiles
+from nemutator_common.serving.token_requests import TokenRequest
 from nemutator_common.system_clock import SystemClock
 
 from tests.fakes.meters import MemoryMeter
@@ -58,6 +59,9 @@ class Listener:
 
     answers_plainly: ClassVar[bool] = True
     """Whether plain requests and posts for `/echo` are answered at once. The answers are the same."""
+
+    answers_later: ClassVar[bool] = False
+    """Whether requests with a token are answered without the parser. The answers are the same."""
 
     def __init__(
         self,
@@ -98,9 +102,10 @@ class Listener:
             tls=tls,
             error_details=error_details,
             plain=self._plain if self.answers_plainly else None,
-            posts=self._post if self.answers_plainly else None,
+            posts=self._post if self.answers_plainly and not self.answers_later else None,
+            later=self._later if self.answers_later else None,
         )
-        self.answered_plainly = 0
+        self.answered_plainly = self.answered_later = 0
 
     def _plain(self, request: PlainRequest, _: AcceptedPeer | None) -> PlainAnswer | None:
         match request.path:
@@ -117,6 +122,22 @@ class Listener:
             return None
         self.answered_plainly += 1
         return PlainAnswer(b"POST " + post.body, "text/plain; charset=utf-8")
+
+    def _later(self, request: TokenRequest) -> Awaitable[web.Response] | None:
+        head = request.head
+        made: Mapping[str, Callable[[], Awaitable[web.Response]]] = {
+            "/echo": lambda: self._echoed(head.method, request.body.decode()),
+            "/slow": self._slowly,
+            "/defect": self._defective,
+            "/operator/NO_SPACE": lambda: self._full("NO_SPACE"),
+        }
+        if head.path not in made:
+            return None
+        self.answered_later += 1
+        return made[head.path]()
+
+    async def _echoed(self, method: str, text: str) -> web.Response:
+        return web.Response(text=f"{method} {text}")
 
     def dropped(self, reason: str) -> float:
         return self.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason=reason)
@@ -150,12 +171,15 @@ class Listener:
                 await self._counted.wait()
 
     async def _echo(self, request: web.Request) -> web.Response:
-        return web.Response(text=f"{request.method} {await request.text()}")
+        return await self._echoed(request.method, await request.text())
 
     async def _ignore(self, _: web.Request) -> web.Response:
         return web.Response(text="whatever")
 
     async def _slow(self, _: web.Request) -> web.Response:
+        return await self._slowly()
+
+    async def _slowly(self) -> web.Response:
         self.entered.set()
         try:
             await self.release.wait()
@@ -168,10 +192,15 @@ class Listener:
         return web.Response(body=b"x" * (32 << 20))
 
     async def _operator(self, request: web.Request) -> web.Response:
-        code = ExitCode[request.match_info["code"]]
-        raise OperatorError("the disk is full", remedy="make room", code=code)
+        return await self._full(request.match_info["code"])
+
+    async def _full(self, code: str) -> web.Response:
+        raise OperatorError("the disk is full", remedy="make room", code=ExitCode[code])
 
     async def _defect(self, _: web.Request) -> web.Response:
+        return await self._defective()
+
+    async def _defective(self) -> web.Response:
         raise KeyError("a detail for nobody")
 
     async def _half(self, request: web.Request) -> web.StreamResponse:

@@ -15,11 +15,23 @@ from aiohttp.http_exceptions import LineTooLong
 from nemutator_common import names
 from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection_state import ConnectionState, DropReason, Phase
+from nemutator_common.serving.later_path import LaterPath
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.plain_path import PlainPath
-from nemutator_common.serving.plain_posts import ArrivingPost, parse_post_head
+from nemutator_common.serving.plain_posts import (
+    ArrivingPost,
+    PlainPost,
+    PostHead,
+    parse_post_head,
+)
 from nemutator_common.serving.plain_requests import parse_plain
 from nemutator_common.serving.responses import ErrorDetails, early_response, error_response
+from nemutator_common.serving.token_requests import (
+    MOST_BODY_BYTES,
+    TokenHead,
+    TokenRequest,
+    parse_token_head,
+)
 from nemutator_common.serving.traffic import ServedRequest, Traffic
 
 # Our own timeouts are shorter, but aiohttp's timer cannot be switched off.
@@ -44,6 +56,8 @@ class Connection(web.RequestHandler):
     """
 
     __slots__ = (
+        "_ahead",
+        "_answering",
         "_body_bytes",
         "_busy",
         "_deadline",
@@ -52,6 +66,7 @@ class Connection(web.RequestHandler):
         "_fd",
         "_gone",
         "_has_part",
+        "_later",
         "_limits",
         "_lost",
         "_parsing",
@@ -85,6 +100,7 @@ class Connection(web.RequestHandler):
         accepted_peer: AcceptedPeer | None = None,
         uid: int | None = None,
         plain: PlainPath | None = None,
+        later: LaterPath | None = None,
         descriptor: int | None = None,
     ) -> None:
         """*descriptor*: of the socket, where answers are written to it as they are."""
@@ -101,9 +117,13 @@ class Connection(web.RequestHandler):
         """The user whose share of the connections this one belongs to."""
         self._error_details = error_details
         self._plain = plain
+        self._later = later
+        self._answering: asyncio.Task[bool] | None = None
+        self._ahead = b""
+        """What came while an answer was awaited, of the next request."""
         self._has_part = False
         """Whether the parser may hold a part of a request: then what comes next is not the beginning of one."""
-        self._post: ArrivingPost | None = None
+        self._post: ArrivingPost[PostHead | TokenHead] | None = None
         self._whole = False
         """Whether the bytes at hand are a post, and all of it."""
         self._parsing = False
@@ -165,6 +185,32 @@ class Connection(web.RequestHandler):
         if self.draining:
             self.force_close()
 
+    # --- from the later path ---------------------------------------------------------------------
+    def due_by(self, deadline: asyncio.Timeout) -> None:
+        self._deadline = deadline
+
+    def answer_later(self, answer: bytes) -> bool:
+        if self._wire is None or self._wire.is_closing():
+            return False
+        self._wire.write(answer)
+        return True
+
+    def _answered_later(self, answering: asyncio.Task[bool]) -> None:
+        keep = not answering.cancelled() and answering.exception() is None and answering.result()
+        self._answering = self._deadline = None
+        self._busy = False
+        self._state.ended(self._loop.time(), keep=keep)
+        if self._lost:
+            self._gone(self)
+            return
+        self._watch()
+        if not keep or self.draining:
+            self.force_close()
+        elif self._ahead and self._wire is not None:
+            ahead, self._ahead = self._ahead, b""
+            self._wire.resume_reading()
+            self.data_received(ahead)
+
     # --- from the server -------------------------------------------------------------------------
     @property
     def made(self) -> bool:
@@ -203,11 +249,17 @@ class Connection(web.RequestHandler):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
+        if self._answering is not None:
+            # Of who does not wait for an answer no more is read until it has it.
+            self._ahead += data
+            if self._wire is not None:
+                self._wire.pause_reading()
+            return
         # aiohttp's parser goes on with what it has when it is given nothing.
-        if data and self._plain is not None and not self._has_part:
-            if self._plain.post_handler is not None:
-                data = self._posted(data, self._plain)
-            if not data or self._answered(data, self._plain):
+        if data and not self._has_part and (self._plain or self._later) is not None:
+            if self._later is not None or (self._plain and self._plain.post_handler):
+                data = self._posted(data)
+            if not data or self._answered(data):
                 return
         self._take(data)
 
@@ -226,33 +278,36 @@ class Connection(web.RequestHandler):
         self._wire = self._fd = self._post = None
         if self._timer is not None:
             self._timer.cancel()
+        if self._answering is not None:
+            self._answering.cancel()
         if self._parsing:
             super().connection_lost(exc)
         if not self._busy:
             self._gone(self)
 
-    def _answered(self, data: bytes, plain: PlainPath) -> bool:
+    def _answered(self, data: bytes) -> bool:
         """Answer a plain request at once, if nothing is under way and nothing waits to be sent."""
         request = parse_plain(data) if len(data) <= self._limits.head_bytes else None
         if request is None:
             # A post that the parser has seen as a whole is nothing that it could hold a part of.
             self._has_part = not self._whole
             return False
-        if not self._is_free() or not plain.answer(
-            request, self.accepted_peer, self.peer, self._send
-        ):
+        plain = self._plain
+        if plain is None or not self._is_free():
+            return False
+        if not plain.answer(request, self.accepted_peer, self.peer, self._send):
             return False
         self._state.ended(self._loop.time(), keep=True)
         self._watch()
         return True
 
-    def _posted(self, data: bytes, plain: PlainPath) -> bytes:
-        """Answer a plain post, or wait for the rest of it; what comes back is for somebody else."""
+    def _posted(self, data: bytes) -> bytes:
+        """Answer a plain post or what our own processes ask, or wait for the rest of it; what comes back is for somebody else."""
         self._whole = False
         arriving, self._post = self._post, None
         if arriving is None:
-            head = parse_post_head(data) if self._is_free() else None
-            if head is None or head.length > self._limits.body_bytes:
+            head = self._head_of(data) if self._is_free() else None
+            if head is None:
                 return data
             arriving = ArrivingPost(head)
         arriving.add(data)
@@ -266,14 +321,41 @@ class Connection(web.RequestHandler):
             return arriving.received
         self._whole = True
         wire = self._wire
-        if wire is None or not self._is_free():
+        if wire is None or not self._is_free() or not self._is_taken(arriving, wire):
             return arriving.received
-        post = arriving.post(_address_of(wire), wire.get_extra_info("peercert"))
-        if not plain.answer_post(post, self.peer, self._send):
-            return arriving.received
-        self._state.ended(self._loop.time(), keep=True)
         self._watch()
         return b""
+
+    def _head_of(self, data: bytes) -> PostHead | TokenHead | None:
+        if self._later is not None:
+            asked = parse_token_head(data)
+            most = min(self._limits.body_bytes, MOST_BODY_BYTES)
+            return None if asked is None or asked.length > most else asked
+        post = parse_post_head(data)
+        return None if post is None or post.length > self._limits.body_bytes else post
+
+    def _is_taken(
+        self, arriving: ArrivingPost[PostHead | TokenHead], wire: asyncio.Transport
+    ) -> bool:
+        """Whether it is answered, or will be."""
+        head, remote, now = arriving.head, _address_of(wire), self._loop.time()
+        if isinstance(head, TokenHead):
+            assert self._later is not None
+            answering = self._later.begin(TokenRequest(head, arriving.body, remote), self)
+            if answering is None:
+                return False
+            self._busy, self._rest_at = True, math.inf
+            self._state.begun(now)
+            self._answering = answering
+            answering.add_done_callback(self._answered_later)
+            return True
+        assert self._plain is not None
+        certificate = wire.get_extra_info("peercert")
+        post = PlainPost(head.path, arriving.body, remote, certificate, head.trace_parent)
+        if not self._plain.answer_post(post, self.peer, self._send):
+            return False
+        self._state.ended(now, keep=True)
+        return True
 
     def _is_free(self) -> bool:
         """Whether nothing is under way, and nothing waits to be sent, so that an answer is the next one."""

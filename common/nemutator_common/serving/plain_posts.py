@@ -7,7 +7,7 @@ agree about all that is understood here.
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 MOST_HEAD_BYTES = 1 << 10
 
@@ -50,13 +50,23 @@ class PostHead(NamedTuple):
     trace_parent: str = ""
 
 
-class ArrivingPost:
-    """A plain post of which a part has come in."""
+class HeadOfKnownSize(Protocol):
+    @property
+    def size(self) -> int: ...
+    @property
+    def length(self) -> int: ...
 
-    __slots__ = ("_head", "_pieces", "missing")
 
-    def __init__(self, head: PostHead) -> None:
-        self._head = head
+H = TypeVar("H", bound=HeadOfKnownSize)
+
+
+class ArrivingPost(Generic[H]):
+    """A request of which a part has come in."""
+
+    __slots__ = ("_pieces", "head", "missing")
+
+    def __init__(self, head: H) -> None:
+        self.head = head
         self._pieces: list[bytes] = []
         self.missing = head.size + head.length
         """Bytes of it; fewer than none where something else follows it."""
@@ -73,10 +83,10 @@ class ArrivingPost:
     def received(self) -> bytes:
         return b"".join(self._pieces)
 
-    def post(self, remote: str, certificate: Mapping[str, Any] | None) -> PlainPost:
+    @property
+    def body(self) -> bytes:
         """Once nothing is missing."""
-        body = self.received[self._head.size :]
-        return PlainPost(self._head.path, body, remote, certificate, self._head.trace_parent)
+        return self.received[self.head.size :]
 
 
 class _NotPlainError(Exception):

@@ -23,6 +23,7 @@ from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.fair_share import HeldConnections, drop_candidates
 from nemutator_common.serving.handshaking import Handshake, Handshakes, TooManyWaitError
+from nemutator_common.serving.later_path import LaterHandler, LaterPath
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import Operation
 from nemutator_common.serving.plain_path import PlainHandler, PlainPath, PostHandler
@@ -103,10 +104,13 @@ class HttpServer:
     """Answers plain requests that need no waiting, before the routes are asked."""
     posts: PostHandler | None = None
     """The same for plain posts."""
+    later: LaterHandler | None = None
+    """Answers what our own processes ask with a token, in its own time, before the routes are asked."""
     error_details: ErrorDetails = field(default_factory=dict)
     """What is added to the error responses that no handler makes."""
     _traffic: Traffic = field(init=False)
     _plain_path: PlainPath | None = field(init=False, default=None)
+    _later_path: LaterPath | None = field(init=False, default=None)
     _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
     _ending: bool = field(init=False, default=False)
@@ -155,13 +159,23 @@ class HttpServer:
         assert runner.server is not None
         self._count_connections()
         log.info("listening", {names.LISTENER: self.name, names.ADDRESS: self.address})
+        # Those who wait for an answer have it while the listener drains.
+        async with asyncio.TaskGroup() as answering:
+            if self.later is not None:
+                self._later_path = LaterPath(
+                    self.later, self._traffic, self.error_details, answering
+                )
+            await self._serve(runner, runner.server)
+
+    async def _serve(self, runner: web.AppRunner, server: web.Server) -> None:
+        assert self.listening is not None
         try:
             async with asyncio.TaskGroup() as tasks:
                 if self._tls_context is not None:
                     tasks.create_task(
                         self._reload(self._tls_context), name=f"{self.name} certificate"
                     )
-                accept = partial(self._accept, self.listening.socket, runner.server, tasks)
+                accept = partial(self._accept, self.listening.socket, server, tasks)
                 accepting = tasks.create_task(accept(), name=f"{self.name} accept")
                 try:
                     await asyncio.wait([accepting])
@@ -266,6 +280,7 @@ class HttpServer:
                     accepted_peer=accepted_peer,
                     uid=uid,
                     plain=self._plain_path,
+                    later=self._later_path,
                     descriptor=accepted.fileno() if self._tls_context is None else None,
                 )
                 connection.draining = self._ending

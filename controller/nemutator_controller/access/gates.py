@@ -113,9 +113,7 @@ class Gate(Generic[Who]):
         try:
             await self._judge(request)
         except UnknownNowError as unknown:
-            what = f"the caller cannot be identified now: {unknown}"
-            refused = AccessRefusedError(503, "unknown", what, "ask again later", SOON)
-            return self._protected(self.refuse(request, refused))
+            return self._protected(self.refuse(request, refused_now(unknown)))
         except AccessRefusedError as refused:
             return self._protected(self.refuse(request, refused))
         try:
@@ -148,9 +146,10 @@ class ProcessRule:
         """Browsers add no `Authorization` by themselves."""
 
     async def prove(self, request: web.Request) -> Caller:
-        caller = await self.callers.recognise(
-            request.headers.get("Authorization"), source=source_of(request)
-        )
+        return await self.prove_by(request.headers.get("Authorization"), source=source_of(request))
+
+    async def prove_by(self, authorization: str | None, *, source: str) -> Caller:
+        caller = await self.callers.recognise(authorization, source=source)
         if caller is None:
             what = "this caller is not known"
             raise AccessRefusedError(401, "caller", what, self.remedy, BEARER)
@@ -160,10 +159,20 @@ class ProcessRule:
         route = self.routes.find(request)
         # Only a local process learns which paths there are.
         missing = who.kind == "local" and request.match_info.http_exception is not None
-        if not missing and (route is None or who.kind not in route.callers):
-            what = "this caller may not use this path"
-            raise AccessRefusedError(403, "path", what, UPLINK_REMEDY)
+        if not missing:
+            permit_path(who, route)
         request[CALLER] = who
+
+
+def permit_path(who: Caller, route: ProcessRoute | None) -> None:
+    if route is None or who.kind not in route.callers:
+        what = "this caller may not use this path"
+        raise AccessRefusedError(403, "path", what, UPLINK_REMEDY)
+
+
+def refused_now(unknown: UnknownNowError) -> AccessRefusedError:
+    what = f"the caller cannot be identified now: {unknown}"
+    return AccessRefusedError(503, "unknown", what, "ask again later", SOON)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,28 @@
 """Routes of the brain, each of which declares who may call it."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from aiohttp import web
 
-from nemutator_controller.access.callers import CallerKind
+from nemutator_controller.access.callers import Caller, CallerKind
 from nemutator_controller.access.permissions import API, Permission, Verb
+
+
+@dataclass(frozen=True, slots=True)
+class LaterCall:
+    """What a process has asked, whole, and was found to be."""
+
+    caller: Caller
+    query: Mapping[str, str]
+    content_type: str
+    body: bytes
+
+
+AnswerLater = Callable[[LaterCall], Awaitable[web.Response]]
+"""Answers as the route's own handler does. What comes from thousands of nodes each minute is not worth a parser, a router and
+middlewares for each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +31,7 @@ class ProcessRoute(web.AbstractRouteDef):
 
     route: web.RouteDef
     callers: frozenset[CallerKind]
+    later: AnswerLater | None = field(default=None, kw_only=True)
 
     def register(self, router: web.UrlDispatcher) -> list[web.AbstractRoute]:
         return self.route.register(router)
@@ -28,9 +44,11 @@ class AllowedRoute(ProcessRoute):
     permission: Permission
 
 
-def served_to(callers: Collection[CallerKind], route: web.RouteDef) -> ProcessRoute:
+def served_to(
+    callers: Collection[CallerKind], route: web.RouteDef, *, later: AnswerLater | None = None
+) -> ProcessRoute:
     """*route*, for processes of these kinds."""
-    return ProcessRoute(route, frozenset(callers))
+    return ProcessRoute(route, frozenset(callers), later=later)
 
 
 def allowed(

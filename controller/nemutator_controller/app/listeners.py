@@ -20,6 +20,7 @@ from nemutator_controller.access.gates import (
     Gate,
     ProcessRule,
 )
+from nemutator_controller.access.later_calls import LaterCalls
 from nemutator_controller.access.link_token import LinkToken
 from nemutator_controller.access.routes import DeclaredRoutes, ProcessRoute
 from nemutator_controller.answers import UNHANDLED
@@ -78,7 +79,9 @@ def local_listener(context: BrainContext, routes: Sequence[ProcessRoute]) -> Bra
             name="local",
             address=UnixAddress(process.directory.socket(names.BRAIN)),
             routes=routes,
-            middlewares=[_gate(LinkToken(process.directory), routes, LINK_TOKEN_REMEDY).admit],
+            middlewares=[
+                _gate(_rule(LinkToken(process.directory), routes, LINK_TOKEN_REMEDY)).admit
+            ],
             operations=ALL_OPERATIONS,
             limits=LOCAL_LIMITS,
             error_details=UNHANDLED,
@@ -98,15 +101,15 @@ def uplink_listener(
         rest_s=REST_S,
         drain_s=0.3,
     )
+    rule = _rule(cluster.callers, routes, POD_REMEDY)
+    bodies = BoundedBodies(process.meter)
     server = HttpServer(
         process=process,
         name="uplink",
         address=parse_address(settings.uplink),
         routes=routes,
-        middlewares=[
-            _gate(cluster.callers, routes, POD_REMEDY).admit,
-            BoundedBodies(process.meter).bound,
-        ],
+        middlewares=[_gate(rule).admit, bodies.bound],
+        later=LaterCalls(rule, routes, bodies.bound_whole),
         operations=frozenset({"healthz", "readyz"}),
         limits=limits,
         tls=cluster.leaf.tls,
@@ -114,6 +117,9 @@ def uplink_listener(
     return BrainListener(server, cluster.registrar.has_leaf)
 
 
-def _gate(callers: Callers, routes: Sequence[ProcessRoute], remedy: str) -> Gate[Caller]:
-    rule = ProcessRule(callers, DeclaredRoutes(routes), remedy)
+def _rule(callers: Callers, routes: Sequence[ProcessRoute], remedy: str) -> ProcessRule:
+    return ProcessRule(callers, DeclaredRoutes(routes), remedy)
+
+
+def _gate(rule: ProcessRule) -> Gate[Caller]:
     return Gate(rule=rule, refuse=lambda _, refused: refused.as_json())

@@ -8,6 +8,7 @@ from nemutator_common import names
 from nemutator_common.meters import Meter
 
 from nemutator_controller.access.gates import CALLER
+from nemutator_controller.access.routes import AnswerLater, LaterCall
 from nemutator_controller.answers import unavailable
 from nemutator_controller.ingest.body_room import BodyLease, BodyRoom, NoRoomError
 
@@ -30,10 +31,24 @@ class BoundedBodies:
         try:
             return await handler(request)
         except NoRoomError:
-            self.meter.count(names.BATCHES_REFUSED, reason="memory")
-            return unavailable("there is no memory for this body now", "send it again later")
+            return self._refused()
         finally:
             lease.end()
+
+    async def bound_whole(self, call: LaterCall, answer: AnswerLater) -> web.Response:
+        """The same for a body that is there already."""
+        lease = BodyLease(self.room, f"{call.caller.kind} {call.caller.name}")
+        try:
+            lease.take(len(call.body))
+            return await answer(call)
+        except NoRoomError:
+            return self._refused()
+        finally:
+            lease.end()
+
+    def _refused(self) -> web.Response:
+        self.meter.count(names.BATCHES_REFUSED, reason="memory")
+        return unavailable("there is no memory for this body now", "send it again later")
 
 
 async def body_of(request: web.Request) -> bytes:

@@ -10,8 +10,9 @@ from nemutator_common.meters import Meter
 from nemutator_common.wire import REPORTS_PATH, STREAMS_PATH, Ack
 from nemutator_common.wire_columns import COLUMNS_FORM, COLUMNS_TYPE
 
+from nemutator_controller.access.callers import Caller
 from nemutator_controller.access.gates import CALLER
-from nemutator_controller.access.routes import ProcessRoute, served_to
+from nemutator_controller.access.routes import LaterCall, ProcessRoute, served_to
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
@@ -39,7 +40,9 @@ class Uplink:
 
     def routes(self) -> list[ProcessRoute]:
         return [
-            served_to({"agent", "local"}, web.post(REPORTS_PATH, self._take)),
+            served_to(
+                {"agent", "local"}, web.post(REPORTS_PATH, self._take), later=self._take_later
+            ),
             served_to(
                 {"agent", "local"}, web.get(REPORTS_PATH, self._acknowledged, allow_head=False)
             ),
@@ -47,13 +50,19 @@ class Uplink:
 
     async def _take(self, request: web.Request) -> web.Response:
         async def take() -> Ack:
-            # Columns are read where they lie; a long body of JSON would hold the loop up.
-            form = decode_columns if request.content_type == COLUMNS_TYPE else decode
-            body = await body_of(request)
-            batch = form(body) if len(body) < LONG else await asyncio.to_thread(form, body)
-            return await self.receiver.receive(batch, request[CALLER])
+            return await self._taken(request.content_type, await body_of(request), request[CALLER])
 
         return await _acknowledge(take(), self.meter)
+
+    async def _take_later(self, call: LaterCall) -> web.Response:
+        kind = call.content_type.partition(";")[0].strip().lower()
+        return await _acknowledge(self._taken(kind, call.body, call.caller), self.meter)
+
+    async def _taken(self, content_type: str, body: bytes, caller: Caller) -> Ack:
+        # Columns are read where they lie; a long body of JSON would hold the loop up.
+        form = decode_columns if content_type == COLUMNS_TYPE else decode
+        batch = form(body) if len(body) < LONG else await asyncio.to_thread(form, body)
+        return await self.receiver.receive(batch, caller)
 
     async def _acknowledged(self, request: web.Request) -> web.Response:
         node, epoch = request.query.get("node", ""), request.query.get("epoch", "")

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from aiohttp import web
@@ -17,8 +18,9 @@ from nemutator_common.wire import (
     ProfileRequests,
 )
 
+from nemutator_controller.access.callers import Caller
 from nemutator_controller.access.gates import CALLER
-from nemutator_controller.access.routes import ProcessRoute, served_to
+from nemutator_controller.access.routes import LaterCall, ProcessRoute, served_to
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.bodies import body_of
@@ -44,15 +46,21 @@ class AgentsApi:
     def routes(self) -> list[ProcessRoute]:
         give = web.get(PROFILE_REQUESTS_PATH, self._give, allow_head=False)
         return [
-            served_to({"agent", "local"}, give),
+            served_to({"agent", "local"}, give, later=self._give_later),
             served_to({"agent", "local"}, web.post(PROFILES_PATH, self._take)),
         ]
 
     async def _give(self, request: web.Request) -> web.Response:
-        node, wait_s = request.query.get("node", ""), _seconds(request.query.get("wait_s", "0"))
+        return await self._given(request.query, request[CALLER])
+
+    async def _give_later(self, call: LaterCall) -> web.Response:
+        return await self._given(call.query, call.caller)
+
+    async def _given(self, query: Mapping[str, str], caller: Caller) -> web.Response:
+        node, wait_s = query.get("node", ""), _seconds(query.get("wait_s", "0"))
         if wait_s is None or not node:
             return refusal(400, "expected node and wait_s", "send what wire.py describes")
-        if not request[CALLER].may_speak_for(node):
+        if not caller.may_speak_for(node):
             return _forbidden()
         return answer(ProfileRequests(await self.queue.take(node, wait_s)))
 

@@ -1,15 +1,26 @@
 """The gate of the uplink, over HTTP: which process may call which path."""
 
 import contextlib
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession, ClientTimeout, web
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.secret import Secret
+from nemutator_common.serving.token_requests import TokenHead, TokenRequest
 from nemutator_controller.access.callers import LOCAL, Caller, CallerKind
 from nemutator_controller.access.gates import CALLER, Gate, ProcessRule
-from nemutator_controller.access.routes import DeclaredRoutes, ProcessRoute, served_to
+from nemutator_controller.access.later_calls import LaterCalls
+from nemutator_controller.access.routes import (
+    AnswerLater,
+    DeclaredRoutes,
+    LaterCall,
+    ProcessRoute,
+    served_to,
+)
+from nemutator_controller.access.token_reviews import UnknownNowError
 from nemutator_controller.app.brain import brain_parts
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.settings.brain import BrainSettings
@@ -104,6 +115,48 @@ async def test_each_route_of_the_uplink_refuses_the_wrong_callers(
                 asked = path.replace("{stream}", "grants")
                 assert await status(client, caller, method, asked) == expected, (caller, path)
             assert await status(client, "stranger", method, path) == 401
+
+
+async def test_what_is_answered_without_the_parser_is_refused_to_the_same_callers(
+    uplink: list[ProcessRoute],
+) -> None:
+    async def around(call: LaterCall, _: AnswerLater) -> web.Response:
+        return web.json_response({"name": call.caller.name, "query": call.query})
+
+    rule = ProcessRule(NamedCallers(), DeclaredRoutes(uplink), "say who you are")
+    calls = LaterCalls(rule, uplink, around)
+    later = {("POST", "/uplink/v1/reports"), ("GET", "/uplink/v1/profile-requests")}
+    for (method, path), callers in UPLINK.items():
+        for caller in (*CALLERS, "stranger"):
+            head = TokenHead(method, path, "node=n1&x=&x=2", Secret(caller), "", 0, 0)
+            answering = calls(TokenRequest(head, b"", "::1"))
+            assert (answering is not None) == ((method, path) in later)
+            if answering is None:
+                continue
+            answer = await answering
+            if caller in callers:
+                assert answer.status == 200
+                assert json.loads(answer.text or "")["query"] == {"node": "n1", "x": ""}
+            else:
+                assert answer.status == (401 if caller == "stranger" else 403)
+
+
+async def test_who_cannot_be_identified_now_hears_so_without_the_parser(
+    uplink: list[ProcessRoute],
+) -> None:
+    class Nobody:
+        async def recognise(self, authorization: str | None, *, source: str) -> Caller | None:
+            raise UnknownNowError("the API server is away")
+
+    async def around(call: LaterCall, _: AnswerLater) -> web.Response:
+        raise AssertionError(call)
+
+    calls = LaterCalls(ProcessRule(Nobody(), DeclaredRoutes(uplink), ""), uplink, around)
+    head = TokenHead("POST", "/uplink/v1/reports", "", Secret("Bearer x"), "", 0, 0)
+    answering = calls(TokenRequest(head, b"", "::1"))
+    assert answering is not None
+    answer = await answering
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
 
 
 async def test_a_path_that_is_not_there_is_shown_to_local_processes_alone() -> None:

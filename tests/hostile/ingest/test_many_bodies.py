@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from typing import ClassVar
 
+import pytest
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress
@@ -12,7 +14,8 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import REPORTS_PATH
 from nemutator_controller.access.callers import Caller
 from nemutator_controller.access.gates import Gate, ProcessRule
-from nemutator_controller.access.routes import DeclaredRoutes, served_to
+from nemutator_controller.access.later_calls import LaterCalls
+from nemutator_controller.access.routes import DeclaredRoutes, LaterCall, served_to
 from nemutator_controller.answers import answer
 from nemutator_controller.ingest.bodies import BoundedBodies, body_of
 from nemutator_controller.ingest.body_room import BodyRoom
@@ -22,6 +25,13 @@ from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
 KIB = 1 << 10
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["later", "parsed"])
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    BodyDoor.answers_later = request.param
+    yield
+    BodyDoor.answers_later = False
 
 
 class NodesByName:
@@ -34,26 +44,31 @@ class NodesByName:
 class BodyDoor:
     """The listener of the uplink, with little room."""
 
+    answers_later: ClassVar[bool] = False
+
     def __init__(self, *, total: int, each: int) -> None:
         self._counted = asyncio.Event()
         self.meter = MemoryMeter(changed=self._counted.set)
         self.room = BodyRoom(total=total, each=each)
-        routes = [served_to({"agent"}, web.post(REPORTS_PATH, self._take))]
-        gate = Gate(
-            rule=ProcessRule(NodesByName(), DeclaredRoutes(routes), "say who you are"),
-            refuse=lambda _, refused: refused.as_json(),
-        )
+        routes = [served_to({"agent"}, web.post(REPORTS_PATH, self._take), later=self._take_later)]
+        rule = ProcessRule(NodesByName(), DeclaredRoutes(routes), "say who you are")
+        gate = Gate(rule=rule, refuse=lambda _, refused: refused.as_json())
+        bodies = BoundedBodies(self.meter, self.room)
         self.server = HttpServer(
             process=fake_process(clock=SystemClock(), meter=self.meter),
             name="uplink",
             address=TcpAddress("127.0.0.1", 0),
             routes=routes,
-            middlewares=[gate.admit, BoundedBodies(self.meter, self.room).bound],
+            middlewares=[gate.admit, bodies.bound],
+            later=LaterCalls(rule, routes, bodies.bound_whole) if self.answers_later else None,
             limits=LIMITS,
         )
 
     async def _take(self, request: web.Request) -> web.Response:
         return answer({"size": len(await body_of(request))})
+
+    async def _take_later(self, call: LaterCall) -> web.Response:
+        return answer({"size": len(call.body)})
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator["BodyDoor"]:
