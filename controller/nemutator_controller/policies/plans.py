@@ -61,7 +61,7 @@ Inject = Literal["enabled", "disabled", "required"]
 
 _WANTS_INJECTION = label(str(names.INJECT))
 
-NO_ADVICE = WithoutAdvice("advice is followed in a cluster")
+NO_ADVICE = WithoutAdvice("advice comes from a brain, which is not asked here")
 
 FORGOTTEN = (
     f"left alone by policies: {names.MUTATION} says that they have changed it, and not what"

@@ -15,6 +15,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_init.answers import NeverError
 
 from nemutator_ctl import arguments
+from nemutator_ctl.leading_options import behind
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.parsers import Parser
 from nemutator_ctl.secret.changes import Notice
@@ -33,7 +34,8 @@ from nemutator_ctl.secret.view import (
 
 
 def main(argv: Sequence[str]) -> int:
-    given = _parser().parse_args(argv)
+    # Options may stand before the verb, too, as `nemutator --data-dir DIR secret list` has them.
+    given = _parser().parse_args(behind(argv))
     store = LocalApi(arguments.directory(given), role=names.CREDENTIALS)
     match given.what:
         case "set":

@@ -323,4 +323,4 @@ async def test_advice_is_said_to_be_followed_in_a_cluster() -> None:
     advised = {"resources": {"requests": {"memory": {"advice": True}}}}
     await place.apply({**policy(), "spec": {"mode": "Apply", "mutations": [advised]}})
     [warning] = (await place.apply(deployment())).warnings
-    assert "advice is followed in a cluster" in warning
+    assert "advice comes from a brain, which is not asked here" in warning

@@ -83,7 +83,7 @@ def test_advice_is_said_to_be_followed_in_a_cluster() -> None:
     advised = {"resources": {"requests": {"memory": {"advice": True}}}}
     follow = {**policy(), "spec": {"mode": "Apply", "mutations": [advised]}}
     report = attempt([file("x", follow, deployment())])
-    assert "advice is followed in a cluster" in report.text
+    assert "advice comes from a brain, which is not asked here" in report.text
     assert "from the brain yet" not in report.text
 
 
