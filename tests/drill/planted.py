@@ -55,16 +55,10 @@ class Planting:
 
 
 def group_of(unit: str, planting: Planting) -> str:
-    return f"docker-{_digest(unit)}.scope" if planting.link else f"{unit}.service"
-
-
-def owner_of(unit: str, planting: Planting) -> str:
-    """By what name the brain knows it."""
-    return _digest(unit)[:12] if planting.link else unit
-
-
-def _digest(unit: str) -> str:
-    return hashlib.sha256(unit.encode()).hexdigest()
+    """By which the brain knows it, too."""
+    if not planting.link:
+        return f"{unit}.service"
+    return f"docker-{hashlib.sha256(unit.encode()).hexdigest()}.scope"
 
 
 @dataclass
@@ -90,9 +84,9 @@ class Beside:
     def found(self) -> dict[str, dict[str, Any]]:
         """By unit, of those that are planted or innocent."""
         items = self.up.api("/api/v1/neighbours?limit=1000").document["items"]
-        known = {owner_of(unit, self.planting): unit for unit in self.planting.programs}
-        owners = {one["owner"].removesuffix(".service"): one for one in items}
-        return {unit: owners[owner] for owner, unit in known.items() if owner in owners}
+        owners = {one["owner"]: one for one in items}
+        known = {unit: group_of(unit, self.planting) for unit in self.planting.programs}
+        return {unit: owners[owner] for unit, owner in known.items() if owner in owners}
 
 
 def hierarchies() -> list[Path]:

@@ -1,19 +1,31 @@
 """Keeping aggressors aside, put together, with what it asks of seasons and of evictions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.evictions import ask_for
+from nemutator_controller.app.evictions import BY, ask_for
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.evictions.plans import COMES_BACK, UNOWNED
-from nemutator_controller.neighbours.aside_keeping import AsideKeeping
+from nemutator_controller.evictions.ports import EvictionStore
+from nemutator_controller.evictions.records import (
+    OPEN,
+    EvictionRequest,
+    EvictionState,
+    RequestedEviction,
+)
+from nemutator_controller.evictions.sql import SqlEvictions
+from nemutator_controller.neighbours.aside_keeping import AsideKeeping, is_for_this
 from nemutator_controller.neighbours.looking import NeighbourAssessments
-from nemutator_controller.neighbours.model import WantedAside
+from nemutator_controller.neighbours.model import AskedAside, NeighbourWorkload, WantedAside
 
 NOT_OURS = "pods of {} are not evicted for this"
 SYSTEM = "kube-system"
+UNDONE: frozenset[EvictionState] = frozenset({"failed", "expired", "cancelled"})
+MOST_READ = 1_000
+"""The newest requests of everybody, of which those for this are found."""
 GONE = "it has ended, or is about to"
 
 
@@ -83,3 +95,33 @@ class QueuedAggressors:
 
     async def cancel(self, request: str) -> None:
         await self.queue.cancel(request)
+
+    async def before(self, since: float) -> Sequence[AskedAside]:
+        return await asked_before(SqlEvictions(self.context.database), since)
+
+
+async def asked_before(store: EvictionStore, since: float) -> Sequence[AskedAside]:
+    listed = await store.requests(namespace=None, limit=MOST_READ)
+    found: list[AskedAside] = []
+    for request, _ in reversed(listed):
+        if request.by != BY or request.at < since or not is_for_this(request.reason):
+            continue
+        if (progress := await store.request(request.id, namespace=None)) is not None:
+            found += [
+                asked
+                for one in progress[1]
+                if one.state not in UNDONE and (asked := _asked(request, one)) is not None
+            ]
+    return found
+
+
+def _asked(request: EvictionRequest, one: RequestedEviction) -> AskedAside | None:
+    if (workload := one.pod.workload) is None:
+        return None
+    return AskedAside(
+        workload=NeighbourWorkload(workload.namespace, workload.kind, workload.name),
+        uid=one.pod.uid,
+        request=request.id,
+        at=request.at,
+        is_open=one.state in OPEN,
+    )

@@ -33,7 +33,8 @@ HELD_S = 300.0
 AGAIN_S = 3_600.0
 """How long a workload is left alone of which a pod was evicted: the next one has to be ready, and to be looked at."""
 MOST_TIMES = 3
-"""Pods of one workload that are evicted for this in the life of a brain."""
+"""Pods of one workload that are evicted for this in a week."""
+WEEK_S = 7 * 86_400.0
 MOST_KNOWN = 10_000
 """Workloads of which it is remembered."""
 OLDEST_S = 600.0
@@ -43,12 +44,7 @@ NEW = "it has the grade for less than {:.0f} minutes"
 LATELY = "another pod of its workload was evicted less than an hour ago"
 EVERYWHERE = "its workload was in others' way wherever it ran: another node is no help"
 NEXT = "another one is evicted first"
-
-
-@dataclass(slots=True)
-class _Moved:
-    at: float
-    times: int
+REASON = "SeasonPolicy {} keeps aggressors aside: {}"
 
 
 @dataclass(slots=True)
@@ -64,14 +60,23 @@ class AsideKeeping:
     state: AsideState = field(default=NOBODY_ASIDE, init=False)
     _since: dict[str, float] = field(default_factory=dict, init=False)
     """Since when each aggressor has the grade, by its uid."""
-    _moved: OrderedDict[NeighbourWorkload, _Moved] = field(default_factory=OrderedDict, init=False)
+    _moved: OrderedDict[NeighbourWorkload, list[float]] = field(
+        default_factory=OrderedDict, init=False
+    )
+    """When pods of each were asked to go, the last one at the end."""
     _asked: dict[str, str] = field(default_factory=dict, init=False)
     """The request of each pod whose eviction was asked for, by its uid."""
 
     async def run(self) -> None:
+        is_read = False
         while True:
             try:
-                await self.round()
+                if is_read:
+                    await self.round()
+                else:
+                    # By the next round the queue has what waits, too.
+                    await self.read()
+                    is_read = True
             except StoreUnavailableError as failure:
                 log.warning("aggressors_stay", {names.REASON: failure.reason})
             await self.process.clock.sleep(EVERY_S * self.minute_s / 60)
@@ -103,16 +108,11 @@ class AsideKeeping:
         if self._asked:
             return _shown(one, "kept", NEXT)
         said = one.why_within.get(NeighbourRole.AGGRESSOR, "")
-        reason = f"SeasonPolicy {wanted.policy} keeps aggressors aside: {said}"
-        request = await self.evictions.ask(one.uid, reason)
+        request = await self.evictions.ask(one.uid, REASON.format(wanted.policy, said))
         if not request:
             return _shown(one, "kept", NEXT)
         self._asked[one.uid] = request
-        workload = _workload(one)
-        before = self._moved.pop(workload, _Moved(now, 0))
-        self._moved[workload] = _Moved(now, before.times + 1)
-        if len(self._moved) > MOST_KNOWN:
-            self._moved.popitem(last=False)
+        self._note(_workload(one), now)
         log.info(
             "aggressor_evicted",
             {names.OBJECT: f"{one.namespace}/{one.name}", names.POLICY: wanted.policy},
@@ -123,12 +123,29 @@ class AsideKeeping:
         held_s = HELD_S * self.minute_s / 60
         if now - self._since[one.uid] < held_s:
             return NEW.format(held_s / 60)
-        moved = self._moved.get(_workload(one))
-        if moved is not None and moved.times >= MOST_TIMES:
+        scale = self.minute_s / 60
+        moved = [at for at in self._moved.get(_workload(one), ()) if now - at < WEEK_S * scale]
+        if len(moved) >= MOST_TIMES:
             return EVERYWHERE
-        if moved is not None and now - moved.at < AGAIN_S * self.minute_s / 60:
+        if moved and now - moved[-1] < AGAIN_S * scale:
             return LATELY
         return self.evictions.why_not(one.uid)
+
+    def _note(self, workload: NeighbourWorkload, at: float) -> None:
+        self._moved[workload] = [*self._moved.pop(workload, ()), at][-MOST_TIMES:]
+        if len(self._moved) > MOST_KNOWN:
+            self._moved.popitem(last=False)
+
+    async def read(self) -> None:
+        """What was asked for before this brain began, or while another one led. Raises `StoreUnavailableError`."""
+        clock = self.process.clock
+        passed = clock.now() - clock.monotonic()
+        found = await self.evictions.before(clock.now() - WEEK_S * self.minute_s / 60)
+        self._moved, self._asked = OrderedDict(), {}
+        for one in found:
+            self._note(one.workload, one.at - passed)
+            if one.is_open:
+                self._asked[one.uid] = one.request
 
     async def _cancel(self) -> None:
         """What waits is not wanted any more."""
@@ -136,6 +153,12 @@ class AsideKeeping:
         for uid, request in asked.items():
             if self.evictions.waits(uid):
                 await self.evictions.cancel(request)
+
+
+def is_for_this(reason: str) -> bool:
+    """Whether an eviction was asked for with that reason here."""
+    begins, _, then = REASON.partition("{}")
+    return reason.startswith(begins) and then.partition("{}")[0] in reason
 
 
 def aggressors(pods: Sequence[GradedNeighbour], grade: int) -> list[GradedNeighbour]:

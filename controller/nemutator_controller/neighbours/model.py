@@ -154,6 +154,17 @@ class AsidePod:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAside:
+    """A pod whose eviction was asked for, and that went or still may."""
+
+    workload: NeighbourWorkload
+    uid: str
+    request: str
+    at: float
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AsideState:
     policy: str = ""
     """Empty: no policy in force says anything of aggressors."""

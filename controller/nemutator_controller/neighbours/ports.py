@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.neighbours.labels import GradeLabels, LabelledObject
-from nemutator_controller.neighbours.model import PlacedContainer, WantedAside
+from nemutator_controller.neighbours.model import AskedAside, PlacedContainer, WantedAside
 from nemutator_controller.neighbours.node_window import Key
 from nemutator_controller.neighbours.week_grades import SavedWeek
 
@@ -65,3 +65,7 @@ class AsideEvictions(Protocol):
         ...
 
     async def cancel(self, request: str) -> None: ...
+
+    async def before(self, since: float) -> Sequence[AskedAside]:
+        """Those that were asked for since then, by any brain, the oldest first. Raises `StoreUnavailableError`."""
+        ...

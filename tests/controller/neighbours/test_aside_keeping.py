@@ -13,16 +13,21 @@ from nemutator_controller.neighbours.aside_keeping import (
     MOST_TIMES,
     NEXT,
     OLDEST_S,
+    REASON,
+    WEEK_S,
     AsideKeeping,
+    is_for_this,
 )
 from nemutator_controller.neighbours.documents import list_document
 from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.looking import NeighbourAssessments
 from nemutator_controller.neighbours.model import (
+    AskedAside,
     GradedNeighbour,
     GradedTimes,
     Neighbourhood,
     NeighbourRole,
+    NeighbourWorkload,
     WantedAside,
 )
 from nemutator_controller.neighbours.verdicts import Verdicts
@@ -65,6 +70,12 @@ class Evictions:
     kept: dict[str, str] = field(default_factory=dict)
     is_away: bool = False
     is_full: bool = False
+    earlier: list[AskedAside] = field(default_factory=list)
+
+    async def before(self, since: float) -> list[AskedAside]:
+        if self.is_away:
+            raise StoreUnavailableError("full")
+        return [one for one in self.earlier if one.at >= since]
 
     def why_not(self, uid: str) -> str:
         return self.kept.get(uid, "")
@@ -207,10 +218,61 @@ async def test_what_was_found_long_ago_evicts_nobody() -> None:
     assert (given.evictions.asked, given.said) == ([], {})
 
 
+def asked(given: Aside, ago_s: float, request: str, *, is_open: bool = False) -> AskedAside:
+    return AskedAside(
+        workload=NeighbourWorkload("jobs", "Deployment", "batch"),
+        uid=f"uid-{request}",
+        request=request,
+        at=given.clock.now() - ago_s,
+        is_open=is_open,
+    )
+
+
+@pytest.mark.parametrize(
+    ("agos", "said"),
+    [
+        ([HELD_S], ("kept", LATELY)),
+        ([AGAIN_S], ("evicting", "")),
+        ([3 * AGAIN_S, 2 * AGAIN_S, AGAIN_S], ("kept", EVERYWHERE)),
+        ([WEEK_S - HELD_S, 2 * AGAIN_S, AGAIN_S], ("evicting", "")),
+    ],
+)
+async def test_a_brain_that_takes_over_knows_what_was_evicted_before(
+    agos: list[float], said: tuple[str, str]
+) -> None:
+    given = Aside(EVICTS)
+    given.evictions.earlier = [asked(given, ago, f"r{number}") for number, ago in enumerate(agos)]
+    await given.keeping.read()
+    await given.pass_(HELD_S, neighbour("loud", 4))
+    assert given.said == {"loud": said}
+
+
+async def test_what_another_brain_has_asked_for_is_called_back_with_its_season() -> None:
+    given = Aside(EVICTS)
+    given.evictions.earlier = [asked(given, HELD_S, "r7", is_open=True)]
+    given.evictions.waiting.add("uid-r7")
+    await given.keeping.read()
+    given.wanted = None
+    await given.keeping.round()
+    assert given.evictions.cancelled == ["r7"]
+
+
+def test_an_eviction_of_somebody_else_is_told_apart() -> None:
+    assert is_for_this(REASON.format("day", "shop/web-1 waits"))
+    assert not is_for_this("SeasonPolicy night packs: n4 is emptied")
+    assert not is_for_this("aside of the shop")
+
+
 async def test_the_engine_goes_round_and_survives_a_full_disk_and_a_full_queue() -> None:
     given = Aside(EVICTS)
     given.evictions.is_away = True
     async with in_background(given.keeping.run(), given.clock):
+        given.found(neighbour("loud", 4))
+        await given.clock.advance(EVERY_S)
+        assert given.said == {}, "what was asked for before is not known yet"
+        given.evictions.is_away = False
+        await given.clock.advance(EVERY_S)
+        given.evictions.is_away = True
         for _ in range(round(HELD_S / EVERY_S) + 2):
             given.found(neighbour("loud", 4))
             await given.clock.advance(EVERY_S)
