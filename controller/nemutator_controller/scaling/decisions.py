@@ -64,7 +64,7 @@ def wanted_minimum(
     most = found.maximum if spec.max_replicas is None else min(found.maximum, spec.max_replicas)
     replicas = max(base, min(needed, most))
     said = (
-        f"up to {cores:.2f} cores are expected within {(forecast.lead_s or 0) / 60:.0f} min, of which a replica is to"
+        f"up to {cores:.2f} cores are expected within {_spoken(forecast.lead_s or 0)}, of which a replica is to"
         f" carry {carried / 1_000:g}: {needed}"
     )
     if needed <= base:
@@ -72,3 +72,7 @@ def wanted_minimum(
     if replicas < needed:
         said += f", and {replicas} is the most that is allowed"
     return WantedMinimum(replicas=replicas, reason="forecast", why=said)
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -28,6 +28,8 @@ def test_replicas_are_as_many_as_carry_what_is_expected_by_the_autoscalers_own_g
     assert wanted.why == (
         "up to 2.60 cores are expected within 15 min, of which a replica is to carry 0.5: 6"
     )
+    near = wanted_minimum(spec(), autoscaler(), foreseen(2.6, lead_s=15))
+    assert near.why.startswith("up to 2.60 cores are expected within 15 s, ")
     # Exactly four replicas' worth is not five.
     assert wanted_minimum(spec(), autoscaler(), foreseen(2.0)).replicas == 4
     assert wanted_minimum(spec(marginPercent=50), autoscaler(), foreseen(2.0)).replicas == 6
