@@ -14,6 +14,9 @@ from nemutator_controller.scaling.records import (
 LEAST_SKILL = 0.3
 """As seasons ask for it: held-out days were foretold so much better than by a median."""
 
+MOST_MILLIS = 10**9
+"""A million cores: whoever asks for more of one pod has mistaken a unit, and numbers stay those that floats have."""
+
 ROUNDING = 1e-6
 """Of a replica: what arithmetic adds is no further one."""
 
@@ -26,11 +29,11 @@ def carried_millis(goal: CpuGoal | None, request_millis: int | None) -> int | Re
     if goal is None:
         return "no_cpu_metric"
     if goal.millis is not None:
-        return goal.millis if goal.millis > 0 else "no_cpu_metric"
-    if not request_millis or request_millis < 0:
+        return goal.millis if 0 < goal.millis <= MOST_MILLIS else "no_cpu_metric"
+    if request_millis is None or not 0 < request_millis <= MOST_MILLIS:
         return "no_request"
     carried = request_millis * (goal.percent or 0) // 100
-    return carried if carried > 0 else "no_cpu_metric"
+    return carried if 0 < carried <= MOST_MILLIS else "no_cpu_metric"
 
 
 def base_of(spec: ScalerSpec, found: FoundAutoscaler) -> int:

@@ -191,7 +191,10 @@ class MinimumRaising:
             due = WantedMinimum(replicas=found.base, reason="taken_back", why=TAKEN_BACK)
         if found.mark is not None and not self._is_ours(found):
             return replace(state, reason="disputed", why=ANOTHERS.format(found.mark.by))
-        if self._is_disputed(found, now):
+        if due.reason == "taken_back":
+            # A person has done that, who is no rival.
+            self._disputes.wrote(found.uid, MINIMUM, None)
+        elif self._is_disputed(found, now):
             return replace(state, reason="disputed", why=DISPUTED)
         if due.replicas > found.minimum and (held := await self._held(scaler, has_room=has_room)):
             due = replace(held, replicas=found.minimum)
@@ -297,7 +300,8 @@ class MinimumRaising:
         return ""
 
     def _written(self, found: FoundAutoscaler, minimum: int, why: str, result: str) -> None:
-        self._disputes.wrote(found.uid, MINIMUM, str(minimum))
+        # Of what was given back its owner may make what he likes: that undoes nothing of ours.
+        self._disputes.wrote(found.uid, MINIMUM, str(minimum) if result == "raised" else None)
         self.process.meter.count(names.MINIMUM_WRITES, result=result)
         log.info(
             "minimum_written",

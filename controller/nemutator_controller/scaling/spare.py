@@ -32,7 +32,8 @@ class SpareWish:
 
 def spare_millis(spare: SpareCpu, wishes: Sequence[SpareWish], *, reserve_percent: float) -> int:
     """What the workloads of *wishes* may share beyond their bases."""
-    usable = int(spare.allocatable * (100 - reserve_percent) / 100)
+    # In whole numbers: what nodes say of themselves may be larger than floats are.
+    usable = spare.allocatable * round((100 - reserve_percent) * 100) // 10_000
     own = sum(one.requested_millis for one in wishes)
     # Their own requests are no reason to have less, or each gain would take itself back.
     others = max(0, spare.requested - own)

@@ -193,25 +193,27 @@ async def test_the_journal_takes_a_raised_minimum_back(tmp_path: Path) -> None:
 
 async def test_spare_is_what_nodes_that_take_pods_can_take(tmp_path: Path) -> None:
     async with watched(tmp_path) as (kube, cluster):
-        for name, unschedulable in (("n1", False), ("n2", True)):
-            kube.store.put(
-                kinds.NODES,
-                {
-                    "metadata": {"name": name},
-                    "spec": {"unschedulable": unschedulable},
-                    "status": {
-                        "allocatable": {"cpu": "4", "memory": "8Gi"},
-                        "conditions": [{"type": "Ready", "status": "True"}],
-                    },
-                },
-            )
+        kube.store.put(kinds.NODES, node("n1"))
+        kube.store.put(kinds.NODES, node("n2", unschedulable=True))
+        # Twice what its kubelet has is oversold there.
+        kube.store.put(kinds.NODES, node("n3", raw="2"))
         spare = SpareOfCluster(counted(cluster), lambda: None)
 
         async def known() -> bool:
             found = await spare.now()
-            return found is not None and (found.allocatable, found.requested) == (4_000, 500)
+            return found is not None and (found.allocatable, found.requested) == (6_000, 500)
 
-        await until(known, "a node with two pods, of a quarter of a core each")
+        await until(known, "two nodes, and two pods of a quarter of a core each")
+
+
+def node(name: str, *, unschedulable: bool = False, raw: str = "") -> dict[str, Any]:
+    annotations = {"nemutator.io/raw-cpu": raw} if raw else {}
+    ready = {"type": "Ready", "status": "True"}
+    return {
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"unschedulable": unschedulable},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi"}, "conditions": [ready]},
+    }
 
 
 def metric(name: str = "cpu", type_: str = "Resource", **target: Any) -> ScalingMetric:

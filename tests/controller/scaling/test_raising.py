@@ -140,6 +140,33 @@ async def test_whoever_writes_it_again_and_again_is_given_way_to() -> None:
     assert any("somebody else changes" in one for one in given.autoscalers.told)
 
 
+async def test_an_owner_who_changes_what_was_given_back_disputes_nothing() -> None:
+    given = Raised()
+    given.raising.lowered_after_s = 30.0
+    for minimum in (3, 4, 5):
+        assert await given.at(4.0) == 8
+        await given.at(4.0)
+        await given.clock.advance(31)
+        assert await given.at(0.5) < 8
+        await given.at(0.5)
+        given.autoscalers.put(replace(given.web, minimum=minimum))
+        await given.at(0.5)
+    assert await given.at(4.0) == 8
+    assert given.reasons == {"web": "forecast"}
+
+
+async def test_what_a_person_takes_back_again_and_again_is_no_dispute() -> None:
+    given = Raised()
+    for _ in range(4):
+        given.journal.stones = []
+        assert await given.at(4.0) == 8
+        await given.at(4.0)
+        given.autoscalers.put(replace(given.web, minimum=2, annotation=""))
+        given.journal.stones = [tombstone_of(("shop", "web"))]
+        await given.at(4.0)
+        assert given.reasons == {"web": "taken_back"}
+
+
 async def test_what_was_taken_back_stays_so() -> None:
     given = Raised()
     await given.at(2.6)

@@ -30,6 +30,10 @@ def test_what_all_are_expected_to_use_is_not_spare() -> None:
     assert spare([wish("web")], foreseen=90_000) == 0
 
 
+def test_an_absurd_node_stops_nobody() -> None:
+    assert spare([wish("web")], allocatable=10**400) > 10**399
+
+
 def test_a_full_cluster_has_nothing_spare() -> None:
     assert spare([wish("web")], requested=20_000) == 0
     assert opportunistic_replicas(0, [wish("web")]) == {("shop", "web"): 2}
