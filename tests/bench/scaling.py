@@ -122,9 +122,8 @@ def days_of(values: npt.NDArray[np.float32]) -> Numbers:
 
 def ratio(one: dict[str, Outcome], other: dict[str, Outcome], what: str) -> float:
     """Of the sums over all series."""
-    return sum(getattr(each, what) for each in one.values()) / sum(
-        getattr(each, what) for each in other.values()
-    )
+    ours, theirs = (sum(getattr(each, what) for each in both.values()) for both in (one, other))
+    return float(ours / theirs)
 
 
 def summary(outcomes: dict[str, Outcome]) -> dict[str, float]:
@@ -153,7 +152,7 @@ def yesterday(days: Numbers, goal: int) -> MinimumAt:
     def at(day: int, step: int) -> int:
         first = step // steps
         line = [days[day - 1, min(first + ahead, SLOTS - 1)] for ahead in range(LEAD_SLOTS + 1)]
-        return max(1, math.ceil(max(line) / per))
+        return max(1, math.ceil(float(max(line)) / per))
 
     return at
 
