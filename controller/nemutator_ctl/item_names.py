@@ -37,7 +37,14 @@ def _name(item: Mapping[str, object]) -> str:
     if inner:
         return str(inner)
     name = item.get("name") or item.get("pod") or item.get("node")
+    if not name and item.get("owner"):
+        # As `nemutator explain` takes a row of `advise`.
+        return (
+            f"{item['owner_kind']}/{item['owner']}"
+            if item.get("owner_kind")
+            else str(item["owner"])
+        )
     if not name:
-        return ""
+        return str(item.get("namespace") or "")
     kind = item.get("kind")
     return f"{str(kind).lower()}/{name}" if kind else str(name)

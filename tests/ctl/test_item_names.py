@@ -20,6 +20,8 @@ JSON = st.recursive(
         ({"workload": {"kind": "StatefulSet", "name": "db"}, "container": "a"}, "statefulset/db"),
         ({"workload": "Deployment/web"}, "Deployment/web"),
         ({"pod": "web-1"}, "web-1"),
+        ({"namespace": "/", "owner_kind": "program", "owner": "shop"}, "program/shop"),
+        ({"namespace": "shop", "cores": 1.5}, "shop"),
     ],
 )
 def test_an_item_is_called_as_the_next_command_takes_it(item: object, name: str) -> None:
