@@ -30,20 +30,31 @@ class SpareSharing:
     """By ForecastScaler."""
 
     async def run(self) -> None:
-        while True:
-            await self.process.clock.sleep(self.every_s)
-            await self.round()
+        try:
+            while True:
+                await self.process.clock.sleep(self.every_s)
+                await self.round()
+        finally:
+            # Another brain leads now: an old number of this one would be taken for one of today.
+            self._withdraw(self.replicas)
+            self.replicas = {}
+            self.process.meter.gauge(names.SPARE_CPU, math.nan)
 
     async def round(self) -> None:
         shared = [one for one in self.scalers.sound() or () if one.spec.opportunistic is not None]
         found = await self._shared(shared) if shared else {}
         meter = self.process.meter
-        for key in self.replicas.keys() - found.keys():
-            # Of what is gone there is no number, and the last one would be taken for one.
-            meter.gauge(names.OPPORTUNISTIC_REPLICAS, math.nan, namespace=key[0], scaler=key[1])
+        # Of what is gone there is no number, and the last one would be taken for one.
+        self._withdraw(self.replicas.keys() - found.keys())
         for key, replicas in found.items():
             meter.gauge(names.OPPORTUNISTIC_REPLICAS, replicas, namespace=key[0], scaler=key[1])
         self.replicas = found
+
+    def _withdraw(self, gone: Iterable[ScalerKey]) -> None:
+        for namespace, scaler in gone:
+            self.process.meter.gauge(
+                names.OPPORTUNISTIC_REPLICAS, math.nan, namespace=namespace, scaler=scaler
+            )
 
     async def _shared(self, shared: Iterable[SoundScaler]) -> Mapping[ScalerKey, int]:
         wishes, bases = [], {}

@@ -34,6 +34,8 @@ async def test_replicas_for_which_there_is_room_are_published() -> None:
     async with in_background(shared.run(), given.clock):
         await given.clock.advance(EVERY_S + 1)
         assert published(given) == 10
+    # It does not lead any more, and says nothing instead of what was so once.
+    assert math.isnan(published(given))
     # Fifteen of a hundred are kept, six are others', and the base is two: one core is left.
     spare.said = SpareCpu(allocatable=20_000, requested=16_000)
     await shared.round()
