@@ -132,6 +132,26 @@ def test_what_is_wasted_is_money_where_somebody_has_told_prices(
     )
 
 
+def test_off_clusters_it_is_what_manifests_request_for_nothing(
+    page: Page, brain: FakeBrain
+) -> None:
+    unit = workload_item(kind="unit", namespace="system.slice", name="api.service")
+    brain.documents["/api/v1/nodes"] = {
+        "items": [cluster_node(requested=used(), allocatable=used())]
+    }
+    brain.documents["/api/v1/workloads"] = {
+        "items": [unit],
+        "totals": {"waste": used(2.5, 2 << 30)},
+        "prices": {"core_hour": 0.04, "gib_hour": 0.005, "currency": "EUR"},
+    }
+    page.goto(OVERVIEW)
+    said = "All together waste 2.500 cores and 2.0 GiB: 80.30 EUR a month."
+    expect(page.locator("#wasted-sums")).to_have_text(said)
+    expect(page.locator("#wasted-lines li")).to_have_count(1)
+    page.goto(f"{ORIGIN}/#workloads")
+    expect(page.locator("#list-about")).to_contain_text(said)
+
+
 def test_what_has_changed_is_on_one_line_of_time(page: Page, brain: FakeBrain) -> None:
     page.goto(OVERVIEW)
     told = list(links(page, "changed"))

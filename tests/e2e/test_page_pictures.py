@@ -16,12 +16,16 @@ from tests.e2e.accessibility import SCHEMES, Scheme
 from tests.e2e.test_page_flow_map import talk
 from tests.e2e.test_page_overview import troubled
 from tests.e2e.test_page_policies import POLICIES, policy, preview
+from tests.e2e.test_page_seasons import document as seasons
 from tests.fakes.console_brain import ORIGIN, FakeBrain
 from tests.fakes.console_inventory import history, row, used, workload_item
-from tests.fakes.console_lists import advice, mutation
+from tests.fakes.console_lists import advice, grant, lease, mutation, profile
 
 LARGEST = 160_000
 """Bytes: they are kept in the repository."""
+
+SHORT = {"capacity", "workloads", "profiles", "seasons", "leases", "audit"}
+"""Lists of a few rows."""
 
 
 @pytest.fixture
@@ -71,6 +75,18 @@ def brain(context: BrowserContext) -> FakeBrain:
         "reason": "p95 of 212 points",
     }
     brain.lists["/api/v1/mutations"] = [mutation(subject=subject, edits=[cpu], at=time.time() - 90)]
+    brain.lists["/api/v1/profiles"] = [
+        profile(id=name, title=f"shop/{name}", workload=f"shop/{name}", asked_at=time.time() - age)
+        for name, age in (("api", 40.0), ("checkout", 400.0), ("search", 4_000.0))
+    ]
+    brain.lists["/api/v1/leases"] = [
+        lease(path=f"{name}/creds/app") for name in ("database", "pki")
+    ]
+    brain.lists["/api/v1/grants"] = [grant(at=time.time() - age) for age in (3.0, 60.0, 900.0)]
+    brain.documents["/api/v1/seasons"] = seasons(
+        left_off=0,
+        calendar={"day_s": 86400.0, "slot_s": 900.0, "zone": "Europe/Berlin", "compressed": False},
+    )
     brain.lists["/api/v1/history/workloads"] = [row()]
     brain.documents["/api/v1/workloads/shop/Deployment/api/history"] = history()
     brain.serve(context)
@@ -86,6 +102,12 @@ def test_each_page_has_its_picture(
     page.set_viewport_size({"width": 1280, "height": 720})
     places = {
         "overview": ("#overview", "#wrong-lines a", None),
+        "capacity": ("#capacity", "#list-rows tr", None),
+        "workloads": ("#workloads", "#list-rows tr", None),
+        "profiles": ("#profiles", "#list-rows tr", None),
+        "seasons": ("#seasons", "#list-rows .graph", None),
+        "leases": ("#leases", "#list-rows tr", None),
+        "audit": ("#grants", "#list-rows tr", None),
         "workload": ("#history/shop/Deployment/api", "#row-plots .plot", None),
         "advice": ("#advice", "#list-rows tr", None),
         "flows": ("#flows", "#map-boxes g", None),
@@ -101,7 +123,10 @@ def test_each_page_has_its_picture(
             page.locator("#policy-text").evaluate("box => { box.rows = 12; }")
             page.get_by_role("button", name="Try on what runs").click()
             expect(page.locator("#policy-lines li")).to_have_count(6)
+        if name in SHORT:
+            page.set_viewport_size({"width": 1280, "height": 440})
         taken = page.screenshot(path=folder / f"{name}-{scheme}.png")
+        page.set_viewport_size({"width": 1280, "height": 720})
         assert taken.startswith(b"\x89PNG")
         assert len(taken) < LARGEST, name
         if button is not None:

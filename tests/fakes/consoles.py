@@ -24,6 +24,7 @@ from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
 from tests.fakes.decisions import POD, changed_pod, decision
+from tests.fakes.inventory import FixedRequests
 from tests.fakes.journals import MemoryJournal, MemoryObjects
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
@@ -76,7 +77,7 @@ async def standing_console(folder: Path) -> AsyncIterator[StandingConsole]:
     process = fake_process(clock=clock, meter=meter)
     settings = BrainSettings(cluster_console="127.0.0.1:0")
     inventory = InventoryApi(
-        CountedMachine(nodes, NoLevels(), asyncio.to_thread, clock),
+        CountedMachine(nodes, NoLevels(), FixedRequests(), asyncio.to_thread, clock),
         nodes.all,
         lambda: 15,
         in_cluster=False,

@@ -8,7 +8,7 @@ from functools import partial
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.http_accounts import wrong
-from nemutator_controller.app.inventory import LevelsOfUsages, WatchedByBrain
+from nemutator_controller.app.inventory import LevelsOfUsages, RequestsOfManifests, WatchedByBrain
 from nemutator_controller.app.nodes import staleness
 from nemutator_controller.app.objects import object_store
 from nemutator_controller.app.parts import Part, Task, TaskPhase
@@ -78,7 +78,8 @@ def export_sources(context: BrainContext, parts: ExportedParts) -> list[ExportSo
     levels = LevelsOfUsages(parts.usages, clock)
     counted: CountedCluster | CountedMachine
     if cluster is None:
-        counted = CountedMachine(parts.nodes, levels, asyncio.to_thread, clock)
+        requested = RequestsOfManifests(requests_here(context, parts.usages))
+        counted = CountedMachine(parts.nodes, levels, requested, asyncio.to_thread, clock)
     else:
         watched = WatchedByBrain(cluster)
         counted = CountedCluster(watched, parts.use, levels, asyncio.to_thread, clock)

@@ -11,10 +11,12 @@ from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.nodes import staleness
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.sizing import requests_here
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.ingest.report_pace import ReportPace
+from nemutator_controller.inventory.amounts import CpuMemory
 from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.deploys_endpoint import DeploysApi
 from nemutator_controller.inventory.endpoint import InventoryApi, shown_nodes
@@ -31,6 +33,7 @@ from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import NAMESPACES
 from nemutator_controller.prices import written_prices
 from nemutator_controller.sizing.known_usage import KnownUsage
+from nemutator_controller.sizing.ports import Requests
 from nemutator_controller.sizing.usages import Usages
 
 LEVELS_S = 30.0
@@ -53,7 +56,8 @@ def inventory_part(
     levels = LevelsOfUsages(usages, clock)
     counted: CountedCluster | CountedMachine
     if cluster is None:
-        counted = CountedMachine(nodes, levels, asyncio.to_thread, clock)
+        requests = RequestsOfManifests(requests_here(context, usages))
+        counted = CountedMachine(nodes, levels, requests, asyncio.to_thread, clock)
     else:
         counted = CountedCluster(WatchedByBrain(cluster), use, levels, asyncio.to_thread, clock)
     api = InventoryApi(
@@ -116,6 +120,21 @@ class WatchedByBrain:
 
     def objects(self) -> ObjectsSnapshot:
         return self.cluster.objects.snapshot()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsOfManifests:
+    """The `KnownRequests`, from what sizing knows of manifests."""
+
+    requests: Requests
+
+    async def now(self) -> Mapping[ContainerName, CpuMemory]:
+        return {
+            (key.namespace, key.owner_kind, key.owner, key.container): CpuMemory(
+                one.cpu_millis or 0, one.memory_bytes or 0
+            )
+            for key, one in (await self.requests.now()).items()
+        }
 
 
 @dataclass(slots=True)

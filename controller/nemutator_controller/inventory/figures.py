@@ -167,7 +167,7 @@ def _workloads(
             wanted=wanted(key[1], workload),
             ready=tally.ready,
             levels=sums,
-            waste=None if sums is None else _less(tally.requests, sums.worst),
+            waste=None if sums is None else less(tally.requests, sums.worst),
             labels=workload.metadata.labels if workload is not None else of_pods,
             autoscaler=scalers.get(key),
             vertical_autoscaler=vertical.get(key),
@@ -209,7 +209,8 @@ def _levels(key: WorkloadKey, pods: Iterable[CountedPod], levels: Levels) -> Lev
     return level_sums(several) if several else None
 
 
-def _less(requests: CpuMemory, used: CpuMemory) -> CpuMemory:
+def less(requests: CpuMemory, used: CpuMemory) -> CpuMemory:
+    """What of *requests* is left over by *used*."""
     return CpuMemory(
         max(0, requests.cpu_millis - used.cpu_millis),
         max(0, requests.memory_bytes - used.memory_bytes),

@@ -2,13 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from nemutator_common.wire import ProcessUsage, Report, Workload
 
 from nemutator_controller.cluster.labels import namespace_of
-from nemutator_controller.inventory.figures import Levels, namespace_figures
+from nemutator_controller.inventory.amounts import NOTHING, CpuMemory
+from nemutator_controller.inventory.figures import Levels, less, namespace_figures
 from nemutator_controller.inventory.model import (
     ClusterFigures,
+    ContainerName,
     LevelSums,
     ProgramUse,
     Tally,
@@ -28,7 +31,11 @@ _PARTS = frozenset({"root", "slice"})
 
 
 def count_machine(
-    reports: Iterable[tuple[str, Report]], levels: Levels, *, now: float
+    reports: Iterable[tuple[str, Report]],
+    levels: Levels,
+    requests: Mapping[ContainerName, CpuMemory],
+    *,
+    now: float,
 ) -> ClusterFigures:
     """*reports*: the last one of each machine, by its name."""
     found: dict[WorkloadKey, WorkloadFigures] = {}
@@ -38,12 +45,26 @@ def count_machine(
             figures = _figures(node, workload, programs, levels)
             known = found.get(figures.key)
             found[figures.key] = figures if known is None else _together(known, figures)
-    workloads = {key: found[key] for key in sorted(found)}
+    workloads = {
+        key: _requesting(found[key], requests.get((*key, ONE), NOTHING)) for key in sorted(found)
+    }
     namespaces = namespace_figures(workloads.values())
-    total = Tally()
+    total, waste = Tally(), NOTHING
     for each in namespaces.values():
         total.add(each.tally)
-    return ClusterFigures(taken_at=now, workloads=workloads, namespaces=namespaces, total=total)
+        waste += each.waste
+    return ClusterFigures(
+        taken_at=now, workloads=workloads, namespaces=namespaces, total=total, waste=waste
+    )
+
+
+def _requesting(figures: WorkloadFigures, requests: CpuMemory) -> WorkloadFigures:
+    if requests == NOTHING:
+        return figures
+    tally = Tally(requests=requests)
+    tally.add(figures.tally)
+    waste = None if figures.levels is None else less(requests, figures.levels.worst)
+    return replace(figures, tally=tally, waste=waste)
 
 
 def _outermost(workloads: Iterable[Workload]) -> Iterator[Workload]:

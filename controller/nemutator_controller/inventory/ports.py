@@ -5,6 +5,7 @@ from typing import Protocol
 
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
+from nemutator_controller.inventory.amounts import CpuMemory
 from nemutator_controller.inventory.current_use import NodeUse
 from nemutator_controller.inventory.model import ContainerName, UseLevels
 
@@ -26,4 +27,10 @@ class UseNow(Protocol):
 class KnownLevels(Protocol):
     async def now(self) -> Mapping[ContainerName, UseLevels]:
         """What containers used for days, of those that are known."""
+        ...
+
+
+class KnownRequests(Protocol):
+    async def now(self) -> Mapping[ContainerName, CpuMemory]:
+        """What is requested for what runs in no cluster, of those for which something is."""
         ...

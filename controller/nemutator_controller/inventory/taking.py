@@ -13,6 +13,7 @@ from nemutator_controller.inventory.machine_figures import count_machine
 from nemutator_controller.inventory.model import ClusterFigures
 from nemutator_controller.inventory.ports import (
     KnownLevels,
+    KnownRequests,
     UseNow,
     WatchedInventory,
 )
@@ -75,12 +76,12 @@ class CountedMachine:
 
     nodes: Nodes
     levels: KnownLevels
+    requests: KnownRequests
     in_thread: InThread[ClusterFigures]
     clock: Clock
 
     async def now(self) -> ClusterFigures:
-        levels, now = await self.levels.now(), self.clock.now()
-        nodes = self.nodes.all()
-        return await self.in_thread(
-            lambda: count_machine(((node.name, node.report) for node in nodes), levels, now=now)
-        )
+        levels, requests = await self.levels.now(), await self.requests.now()
+        now, nodes = self.clock.now(), self.nodes.all()
+        reports = ((node.name, node.report) for node in nodes)
+        return await self.in_thread(lambda: count_machine(reports, levels, requests, now=now))

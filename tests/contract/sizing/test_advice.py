@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Summary
+from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Pressures, Summary, Workload
 
 from tests.fakes.batches import busy_report
 from tests.fakes.brains import StandingBrain, standing_brain
@@ -37,6 +37,20 @@ def summed(
         return Envelope(number, replace(busy_report(at), summaries=(summary,)))
 
     return Batch("n1", "e1", tuple(envelope(number) for number in range(first, first + count)))
+
+
+def unit_group(path: str) -> Workload:
+    return Workload(
+        path=path,
+        kind="unit",
+        name=path.rpartition("/")[2],
+        container_id=None,
+        pod_uid=None,
+        processes=1,
+        cpu_cores=0.2,
+        memory_bytes=200_000_000,
+        pressures=Pressures(),
+    )
 
 
 async def post(brain: StandingBrain, batch: Batch) -> None:
@@ -169,6 +183,12 @@ async def test_a_manifest_gets_the_advice_on_what_it_stands_for(tmp_path: Path) 
         name = "containers[name=app].resources.requests"
         assert after[f"{name}.memory"] == ["802M"]
         assert 200 <= int(after[f"{name}.cpu"][0].removesuffix("m")) <= 210
+        last = summed(101, 1, begun_at=time.time() - 3_600).envelopes[0]
+        running = replace(last.report, workloads=(unit_group(UNIT),))
+        await post(brain, Batch("n1", "e1", (Envelope(101, running),)))
+        async with brain.local.get("/api/v1/workloads?search=ssh.service") as answer:
+            [unit] = (await answer.json())["items"]
+        assert unit["requests"]["memory_bytes"] == 802_000_000
         unsaid = await applied(brain, web(None))
         assert "annotate it with nemutator.io/stands-for" in unsaid["warnings"][0]
         wrong = await applied(brain, web("pod/ssh"))

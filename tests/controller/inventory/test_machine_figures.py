@@ -1,10 +1,11 @@
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from nemutator_common.wire import Kind, Pressures, ProcessUsage, Report, Runtime, Workload
 from nemutator_controller.inventory.amounts import CpuMemory
 from nemutator_controller.inventory.machine_figures import count_machine
-from nemutator_controller.inventory.model import ClusterFigures, UseLevels
+from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
 
 from tests.fakes.reports import report
 
@@ -42,9 +43,14 @@ def machine(*workloads: Workload, processes: tuple[ProcessUsage, ...] = ()) -> R
 API = "/system.slice/api.service"
 
 
-def counted(*reports: tuple[str, Report]) -> ClusterFigures:
-    levels = {("system.slice", "unit", "api.service", "-"): UseLevels(0.1, 0.3, 5, 9)}
-    return count_machine(reports, levels, now=1.0)
+API_NAME = ("system.slice", "unit", "api.service", "-")
+
+
+def counted(
+    *reports: tuple[str, Report], requests: Mapping[ContainerName, CpuMemory] | None = None
+) -> ClusterFigures:
+    levels = {API_NAME: UseLevels(0.1, 0.3, 5, 9)}
+    return count_machine(reports, levels, requests or {}, now=1.0)
 
 
 def test_units_and_containers_are_counted_once_however_deep_their_groups_are() -> None:
@@ -85,3 +91,34 @@ def test_the_same_unit_of_two_machines_is_one_workload() -> None:
     assert unit.levels is not None
     assert unit.levels.usual == CpuMemory(200, 10)
     assert "node" not in unit.labels
+
+
+def test_what_manifests_request_of_a_unit_and_it_does_not_use_is_waste() -> None:
+    found = counted(
+        (
+            "edge",
+            machine(group(API, "unit", 0.5, 50), group("/system.slice/b.service", "unit", 1.0, 7)),
+        ),
+        requests={
+            API_NAME: CpuMemory(2000, 4),
+            ("system.slice", "unit", "b.service", "-"): CpuMemory(3000, 0),
+            ("system.slice", "unit", "gone.service", "-"): CpuMemory(9000, 9),
+        },
+    )
+    api = found.workloads["system.slice", "unit", "api.service"]
+    assert api.tally.requests == CpuMemory(2000, 4)
+    assert api.tally.cpu_cores == 0.5
+    # It requests less memory than it uses: that is no waste.
+    assert api.waste == CpuMemory(1700, 0)
+    # How much the other one uses is not known for long enough.
+    assert found.workloads["system.slice", "unit", "b.service"].waste is None
+    assert found.waste == CpuMemory(1700, 0)
+    assert found.total.requests == CpuMemory(5000, 4)
+
+
+def test_of_two_machines_with_one_name_the_request_counts_once() -> None:
+    one = machine(group(API, "unit", 0.5, 50))
+    found = counted(("a", one), ("b", one), requests={API_NAME: CpuMemory(2000, 64)})
+    api = found.workloads["system.slice", "unit", "api.service"]
+    assert api.tally.requests == CpuMemory(2000, 64)
+    assert api.tally.cpu_cores == 1.0

@@ -15,7 +15,7 @@ from nemutator_controller.inventory.taking import (
 )
 
 from tests.fakes.batches import batch
-from tests.fakes.inventory import FixedCluster, FixedLevels, FixedUse, counted_pod
+from tests.fakes.inventory import FixedCluster, FixedLevels, FixedRequests, FixedUse, counted_pod
 from tests.fakes.pods import picture
 from tests.fakes.scripted_kube import EagerClock
 
@@ -93,7 +93,7 @@ async def test_before_the_pods_are_listed_there_are_no_figures() -> None:
 async def test_a_machine_is_counted_from_its_last_report() -> None:
     clock, nodes = EagerClock(), Nodes(most=2)
     nodes.see("n1", "e1", batch().envelopes[0], now=clock.now())
-    counted = CountedMachine(nodes, FixedLevels(), Threads(clock), clock)
+    counted = CountedMachine(nodes, FixedLevels(), FixedRequests(), Threads(clock), clock)
     found = await counted.now()
     assert found.workloads
     assert not found.nodes

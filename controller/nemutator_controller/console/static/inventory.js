@@ -2,6 +2,7 @@
 
 import { ago, cell, place, stacked } from "./cells.js";
 import { UNKNOWN, bytes, cores, counted, percent, worst } from "./format.js";
+import { wastedByAll } from "./prices.js";
 
 /** What of a cluster one answer holds: a page that asks every few seconds cannot have all of it. */
 const NODES = 200;
@@ -103,7 +104,7 @@ export const workloads = {
     "What each workload requests and uses, all its pods together; waste is what it requests and would not use at the worst that was seen. Its history shows use over time.",
   empty: "No workload has been seen yet: agents report what runs within a quarter of a minute.",
   path: `/api/v1/workloads?orderBy=cpu&limit=${WORKLOADS}`,
-  note: more("workload", "the filter workload:NAME"),
+  note: (document) => [more("workload", "the filter workload:NAME")(document), wastedByAll(document)].filter(Boolean).join(" "),
   /** What is looked for among all of them, and not only among those that are shown. */
   searched: (words) =>
     [...words.matchAll(/(?:^|\s)workload:(\S+)/gi)]

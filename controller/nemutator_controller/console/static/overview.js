@@ -3,6 +3,7 @@
 
 import { place } from "./cells.js";
 import { bytes, cores, counted, percent, span, visible, worst } from "./format.js";
+import { cost, wastedByAll } from "./prices.js";
 import { historyHref } from "./inventory.js";
 
 /** What is asked, and the view that shows all of it. */
@@ -122,17 +123,6 @@ export function wrong(answers, now) {
 
 const share = (part, whole) => (whole > 0 ? (100 * Math.min(1, Math.max(0, (part ?? 0) / whole))).toFixed(1) : "0.0");
 
-const HOURS_OF_A_MONTH = 730;
-
-/** What *waste* costs a month, in words; empty where nobody has told what a core costs. */
-function cost(waste, prices) {
-  if (prices == null) return "";
-  const gib = (waste.memory_bytes ?? 0) / 2 ** 30;
-  const sum = HOURS_OF_A_MONTH * ((waste.cpu_cores ?? 0) * prices.core_hour + gib * prices.gib_hour);
-  const digits = { minimumFractionDigits: sum < 100 ? 2 : 0, maximumFractionDigits: sum < 100 ? 2 : 0 };
-  return `${sum.toLocaleString("en", digits)} ${prices.currency}`.trim() + " a month";
-}
-
 /** What waste most, and of how much of what they request they use now. */
 export function wasted(answers) {
   return of(answers, "wasted")
@@ -152,12 +142,12 @@ export function wasted(answers) {
     });
 }
 
-/** What all nodes together can give, and what of it is asked for and used; empty where nobody requests. */
+/** What all nodes together can give, and what of it is asked for and used; off clusters, what manifests ask for too much. */
 export function sums(answers) {
   const nodes = of(answers, "nodes");
   const total = (which, field) => nodes.reduce((sum, one) => sum + (one[which]?.[field] ?? 0), 0);
   const [whole, requested, used] = ["allocatable", "requested", "used"].map((which) => total(which, "cpu_cores"));
-  if (!(requested > 0)) return "";
+  if (!(requested > 0)) return wastedByAll(answers.wasted ?? {});
   const memory = ["requested", "used"].map((which) => bytes(total(which, "memory_bytes")));
   const waste = answers.wasted?.totals?.waste;
   const money = waste == null ? "" : cost(waste, answers.wasted.prices);
