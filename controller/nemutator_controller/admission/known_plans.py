@@ -14,13 +14,25 @@ from typing import Any
 import msgspec
 from nemutator_common import names
 
+from nemutator_controller.admission.container_names import (
+    ContainerNames,
+    container_names,
+    renamed_edits,
+    renamed_operations,
+)
 from nemutator_controller.admission.ports import KnownCluster
+from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
-from nemutator_controller.mutations.stamps import Stamp
+from nemutator_controller.mutations.stamps import Stamp, in_full
 from nemutator_controller.policies.plans import MutationPlan, Situation
-from nemutator_controller.policies.readings import EVERYTHING, UnreadFields, needs_all
+from nemutator_controller.policies.readings import (
+    EVERYTHING,
+    UnreadFields,
+    names_a_container,
+    needs_all,
+)
 from nemutator_controller.policies.snapshot import Policies
 
 MOST = 512
@@ -37,7 +49,12 @@ TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the beginning of a volume's na
 
 _RANDOM = 5
 
-PlanKey = tuple[object, ...]
+LONGEST_ID = 16
+"""Characters of the id of a decision."""
+
+PlanKey = tuple[Any, ...]
+"""Its last part are the names of containers, where those make no other difference; else None."""
+
 Circumstances = tuple[object, ...]
 
 
@@ -46,6 +63,19 @@ class KnownPlan(msgspec.Struct, frozen=True):
     operations: tuple[Operation, ...]
     stamp_at: int
     """The index of the operation that writes the stamp."""
+    names: ContainerNames | None = None
+    """Those of the pod's containers; None: it is for pods whose containers are called so alone."""
+
+    def renamed(self, names: ContainerNames) -> "KnownPlan | None":
+        """The plan for a pod whose containers are called otherwise; None: its stamp has no room for their names."""
+        if self.names is None or names == self.names:
+            return self
+        to = dict(zip(self.names, names, strict=True))
+        edits = renamed_edits(self.planned.edits, to)
+        if sum(map(len, names)) > sum(map(len, self.names)) and not _has_room(edits):
+            return None
+        operations = renamed_operations(self.operations, to)
+        return KnownPlan(MutationPlan(edits=edits), operations, self.stamp_at, names)
 
     def operations_for(self, stamp: str) -> list[Operation]:
         """The patch for a further pod, which gets this *stamp*."""
@@ -81,6 +111,8 @@ class KnownPlans:
         self._most = most
         self._known_then: tuple[object, ...] = ()
         self._plans: dict[PlanKey, KnownPlan] = {}
+        self._shapes: dict[PlanKey, KnownPlan] = {}
+        """By keys without the names of containers, the plan of the first such pod."""
         self._begins: dict[PlanKey, str] = {}
         """Of generated names, that of the last pod of each plan."""
 
@@ -107,25 +139,47 @@ class KnownPlans:
         )
         if not are_same(known_now, self._known_then):
             self._plans.clear()
+            self._shapes.clear()
             self._begins.clear()
             self._known_then = known_now
         subject = situation.subject
         unread = EVERYTHING
         if situation.tokens is None or not has_placeholder:
             unread = policies.for_pods_of(subject.namespace).unread
-        content = _content(pod, unread, owned=bool(subject.owner_name))
-        if content is None:
+        found = _content(pod, unread, situation)
+        if found is None:
             return None
-        owner = subject.namespace, subject.owner_kind, subject.owner_name
+        content, names = found
+        who: object = subject
+        if unread.pod_names and subject.owner_name:
+            owner = subject.namespace, subject.owner_kind, subject.owner_name
+            who = subject.namespace if unread.workload else owner
         return (
             blake2b(content, digest_size=16).digest(),
-            owner if unread.pod_names and subject.owner_name else subject,
+            who,
             situation.user,
             circumstances,
+            names,
         )
 
     def find(self, key: PlanKey | None) -> KnownPlan | None:
-        return self._plans.get(key) if key is not None else None
+        if key is None:
+            return None
+        known = self._plans.get(key)
+        *shape, names = key
+        if known is None and names is not None:
+            like = self._shapes.get(tuple(shape))
+            known = like.renamed(names) if like is not None else None
+            if known is not None:
+                self._remember(key, known)
+        return known
+
+    def _remember(self, key: PlanKey, known: KnownPlan) -> None:
+        while len(self._plans) >= self._most:
+            oldest = next(iter(self._plans))
+            del self._plans[oldest]
+            self._begins.pop(oldest, None)
+        self._plans[key] = known
 
     def repeats(self, key: PlanKey | None, begin: str) -> bool:
         """Whether the pod before this one of the same plan had the same *begin* of its generated name: those of one
@@ -163,13 +217,15 @@ class KnownPlans:
         stamp_at = _written_at(text, operations)
         if stamp_at is None or len(patch) > LARGEST_PATCH or TOKEN_VOLUME.encode() in patch:
             return None
-        while len(self._plans) >= self._most:
-            oldest = next(iter(self._plans))
-            del self._plans[oldest]
-            self._begins.pop(oldest, None)
         # All else of it is empty, and what has made the edits is not needed any more.
         kept = MutationPlan(edits=planned.edits)
-        known = self._plans[key] = KnownPlan(kept, tuple(operations), stamp_at)
+        *shape, names_ = key
+        known = KnownPlan(kept, tuple(operations), stamp_at, names_)
+        self._remember(key, known)
+        if names_ is not None:
+            if len(self._shapes) >= self._most:
+                del self._shapes[next(iter(self._shapes))]
+            self._shapes[tuple(shape)] = known
         return known
 
 
@@ -198,28 +254,41 @@ class Lookups:
         return self._cluster.digests.digest(image)
 
 
-def _content(pod: Any, unread: UnreadFields, *, owned: bool) -> bytes | None:
-    """What *pod* says, but for what is *unread*; two for which it is the same have the same plan. *owned*: by a
-    workload, which is part of the key."""
+def _content(
+    pod: Any, unread: UnreadFields, situation: Situation
+) -> tuple[bytes, ContainerNames | None] | None:
+    """What *pod* says, but for what is *unread*: two for which it is the same have the same plan. Where the names of
+    containers are not in it, they come beside it."""
     metadata, spec = pod.get("metadata"), pod.get("spec")
     if not isinstance(metadata, dict) or not isinstance(spec, dict):
         return None
-    if needs_all(metadata.get("annotations")):
+    annotations = metadata.get("annotations")
+    if needs_all(annotations):
         unread = EVERYTHING
+    owned = bool(situation.subject.owner_name)
+    names = None
+    # What was taken back for a workload may be in a container, by its name.
+    if unread.container_names and not situation.reversed and not names_a_container(annotations):
+        names = container_names(spec)
     read = unread.metadata_of(metadata, owned=owned)
     around = {name: value for name, value in pod.items() if name not in ("metadata", "spec")}
     try:
         outside, inside = (
             msgspec.json.encode((read, around)),
-            msgspec.json.encode(unread.spec_of(spec)),
+            msgspec.json.encode(unread.spec_of(spec, but_names=names is not None)),
         )
     except RecursionError:
         return None
-    volume = _token_volume(spec)
+    volume = _token_volume(spec) if not unread.is_any else ""
     if volume:
         inside = inside.replace(b'"name":"%b"' % volume.encode(), b'"name":"\0"')
     content = outside + inside
-    return content if len(content) <= LARGEST else None
+    return (content, names) if len(content) <= LARGEST else None
+
+
+def _has_room(edits: tuple[Edit, ...]) -> bool:
+    """Whether a stamp has room for *edits*, with an id of any length that ours have."""
+    return in_full(Stamp("0" * LONGEST_ID, edits)) is not None
 
 
 def _token_volume(spec: dict[str, Any]) -> str:

@@ -258,9 +258,10 @@ class WebhookHandler:
             key = self.plans.key_of(
                 pod, situation, policies, circumstances, has_placeholder=has_placeholder
             )
-        known, repeats, patch = self.plans.find(key), False, b""
+        known, repeats = self.plans.find(key), False
         if known is not None:
             change = change_again(known, self.fresh(), strict=self.rules.strict)
+            patch = msgspec.json.encode(change.operations)
             repeats = self.plans.repeats(key, subject.generate_name)
         else:
             planned = self._plan(
@@ -278,8 +279,8 @@ class WebhookHandler:
             change = change_of(pod, planned, decision, lost, strict=self.rules.strict)
             if at_once and change.durable:
                 raise _LaterError
+            patch = msgspec.json.encode(change.operations) if change.operations else b""
             if change.stamp is not None and not lookups.any:
-                patch = msgspec.json.encode(change.operations)
                 self.plans.keep(
                     key, planned, change.stamp, change.stamp_text, change.operations, patch
                 )

@@ -52,7 +52,8 @@ NOBODY = 65532
 _AUTHOR = Author(VERB, POLICY)
 _STARTER = Author(exec_commands.VERB, POLICY)
 _SYSTEM = "kubernetes.io/os"
-_OWN = posixpath.basename(names.POD_DIRECTORY)
+DIRECTORY_NAME = posixpath.basename(names.POD_DIRECTORY)
+"""Part of every path that leads into our directory."""
 _COPIED = ("cpu", "memory", "ephemeral-storage")
 _DOMAIN = f"{names.DOMAIN}/"
 _LONGEST_KNOWN = 2048
@@ -276,7 +277,7 @@ def _mounts(listed: _Listed) -> Iterator[tuple[str, str, str | None]]:
         by = None
         for mount in container.get("volumeMounts") or ():
             text = str(mount.get("mountPath", ""))
-            if _OWN not in text:
+            if DIRECTORY_NAME not in text:
                 continue  # Making a path plain adds no name to it.
             where = "/" + posixpath.normpath(text).lstrip("/")
             if where == names.POD_DIRECTORY:

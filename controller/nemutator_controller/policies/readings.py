@@ -1,10 +1,10 @@
-"""What of a pod its plan cannot depend on, by the policies that may be for it.
+"""What of a pod its plan depends on, by the policies that may be for it.
 
-A further revision of a workload differs from the one before in names, images and the like. Where no policy can read
-them, its pods are planned for as those before were.
+A further revision of a workload differs from the one before in names, images and the like, and another workload in more
+of them. Where no policy can read them, its pods are planned for as those before were.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,9 @@ from nemutator_controller.mutations import (
     scheduler_name,
     tolerations,
 )
-from nemutator_controller.mutations.injection import INIT_CONTAINER
+from nemutator_controller.mutations.injection import DIRECTORY_NAME, INIT_CONTAINER, VOLUME
 from nemutator_controller.mutations.pod_sizes import MOST_ITEMS
+from nemutator_controller.mutations.resources import ContainerResources
 from nemutator_controller.policies.model import Policy
 
 NEAR = frozenset(
@@ -36,21 +37,30 @@ NEAR = frozenset(
 )
 """Verbs that read of a container nothing but its name and its amounts, and of labels those that they name."""
 
-UNREAD = frozenset(
+_LISTS = ("containers", "initContainers")
+
+READ = frozenset(["name", "resources", "restartPolicy", "securityContext", "volumeMounts"])
+"""Fields of a container that they or the injection read, which reads images, commands and variables only of a pod
+that declares variables."""
+
+READ_OF_SPEC = frozenset(
     [
-        "env",
-        "image",
-        "lifecycle",
-        "livenessProbe",
-        "ports",
-        "readinessProbe",
-        "startupProbe",
+        *_LISTS,
+        "nodeSelector",
+        "os",
+        "overhead",
+        "preemptionPolicy",
+        "priority",
+        "priorityClassName",
+        "resources",
+        "runtimeClassName",
+        "schedulerName",
+        "securityContext",
+        "tolerations",
+        "volumes",
     ]
 )
-"""Fields of a container that neither they nor the injection read, which reads images and variables only of a pod that
-declares variables."""
-
-_LISTS = ("containers", "initContainers")
+"""The same of a pod's spec."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +68,13 @@ class UnreadFields:
     """What is not read of any pod that some policies may be for."""
 
     is_any: bool
-    """Whether anything is left out: of containers `UNREAD`, and values of labels."""
+    """Whether anything is left out: all but `READ` and `READ_OF_SPEC`, and values of labels."""
     pod_names: bool
     """The name of a pod that a workload has made."""
+    workload: bool
+    """Which workload has made a pod."""
+    container_names: bool
+    """What containers are called, if each has a name of its own."""
     but_labels: frozenset[str]
     """Keys of labels whose values are read; of others only the keys are."""
 
@@ -80,15 +94,23 @@ class UnreadFields:
             }
         return read
 
-    def spec_of(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The same of a pod's spec."""
+    def spec_of(self, spec: Mapping[str, Any], *, but_names: bool = False) -> Mapping[str, Any]:
+        """The same of a pod's spec; *but_names*: those of containers are left out, too."""
         if not self.is_any:
             return spec
-        read = dict(spec)
+        read = {
+            field: value
+            for field, value in spec.items()
+            if field in READ_OF_SPEC or (type(value) is list and len(value) > MOST_ITEMS)
+        }
+        fields = READ_BUT_NAMES if but_names else READ
         for field in _LISTS:
             listed = spec.get(field)
-            if isinstance(listed, list):
-                read[field] = [_read(each) for each in listed]
+            if type(listed) is list:
+                read[field] = [_read(each, fields) for each in listed]
+        volumes = spec.get("volumes")
+        if type(volumes) is list:
+            read["volumes"] = [_read_volume(each) for each in volumes]
         return read
 
 
@@ -100,7 +122,18 @@ def needs_all(annotations: Any) -> bool:
     )
 
 
-EVERYTHING = UnreadFields(is_any=False, pod_names=False, but_labels=frozenset())
+def names_a_container(annotations: Any) -> bool:
+    """Whether one of a pod's *annotations* may."""
+    return isinstance(annotations, dict) and any(
+        key.startswith(str(names.ON_ROTATE)) for key in annotations
+    )
+
+
+READ_BUT_NAMES = READ - {"name"}
+
+EVERYTHING = UnreadFields(
+    is_any=False, pod_names=False, workload=False, container_names=False, but_labels=frozenset()
+)
 """It is read."""
 
 
@@ -120,16 +153,52 @@ def unread_by(policies: Iterable[Policy]) -> UnreadFields:
                 named |= {*texts.set, *texts.add, *texts.remove}
     return UnreadFields(
         is_any=True,
-        pod_names=not any(each.names or each.excluded_names for each in matches),
+        pod_names=not (
+            names_are_read := any(each.names or each.excluded_names for each in matches)
+        ),
+        workload=not names_are_read and not any(map(_reads_workload, possible)),
+        container_names=all(
+            sized.containers == ("*",) for each in possible for sized in _sizes_of(each)
+        ),
         but_labels=frozenset(named),
     )
 
 
-def _read(container: Any) -> Any:
+def _sizes_of(policy: Policy) -> Iterator[ContainerResources]:
+    return (each.resources for each in policy.spec.mutations if each.resources is not None)
+
+
+def _reads_workload(policy: Policy) -> bool:
+    match = policy.spec.match
+    return bool(
+        policy.alone
+        or match.owner_kinds
+        or match.percent is not None
+        or any(map(resources.follows_advice, _sizes_of(policy)))
+    )
+
+
+def _read(container: Any, fields: frozenset[str]) -> Any:
     if type(container) is not dict or container.get("name") == INIT_CONTAINER:
         return container
-    return {
+    read = {
         field: value
         for field, value in container.items()
-        if field not in UNREAD or (type(value) is list and len(value) > MOST_ITEMS)
+        if field in fields or (type(value) is list and len(value) > MOST_ITEMS)
     }
+    mounts = container.get("volumeMounts")
+    if type(mounts) is list and len(mounts) <= MOST_ITEMS:
+        read["volumeMounts"] = [each for each in mounts if not _is_elsewhere(each)] or bool(mounts)
+    return read
+
+
+def _is_elsewhere(mount: Any) -> bool:
+    """Whether it is mounted nowhere near our directory."""
+    path = mount.get("mountPath") if type(mount) is dict else None
+    return type(path) is str and DIRECTORY_NAME not in path
+
+
+def _read_volume(volume: Any) -> Any:
+    """Of most volumes nothing is read but that they are there."""
+    is_other = type(volume) is dict and "csi" not in volume and volume.get("name") != VOLUME
+    return True if is_other else volume

@@ -16,7 +16,7 @@ from nemutator_controller.admission.known_plans import (
     circumstances_of,
 )
 from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
-from nemutator_controller.admission.reviews import AdmissionResponse
+from nemutator_controller.admission.reviews import AdmissionResponse, encode
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import WithoutAdvice
 from nemutator_controller.mutations.decisions import pod_subject
@@ -139,6 +139,45 @@ async def test_a_store_of_tokens_changes_that_for_pods_with_placeholders_alone()
     assert known(admission) == 2
     edits = admission.records.kept[-1]["edits"]
     assert [each["after"] for each in edits if each["verb"] == "env"] == [["1"]]
+
+
+def of_another_workload(number: int, **changed: Any) -> Any:
+    """Its containers, too, are called otherwise."""
+    manifest = revised(pod(), f"7d9c{number}", changed.pop("command", None))
+    manifest["metadata"]["ownerReferences"][0]["name"] = f"shop{number}-7d9c{number}"
+    manifest["metadata"] |= {"generateName": f"shop{number}-7d9c{number}-"} | changed
+    [container] = manifest["spec"]["containers"]
+    container["name"] = f"app-{number}"
+    manifest["spec"]["serviceAccountName"] = f"shop{number}"
+    return manifest
+
+
+@pytest.mark.parametrize(
+    ("spec", "changed", "origin"),
+    [
+        (HALF | {"match": {}}, {}, "known"),
+        (HALF | {"match": {"percent": 99}}, {}, "made"),
+        (VARIABLE, {}, "made"),
+        (HALF | {"match": {}}, {"annotations": {"nemutator.io/env.A": "b/c#d"}, "command": ["a"]}, "made"),
+        (HALF | {"match": {}}, {"annotations": {"nemutator.io/on-rotate": "none"}}, "made"),
+    ],
+)  # fmt: skip
+async def test_workloads_that_ask_for_the_same_share_a_plan_where_nobody_reads_what_differs(
+    spec: Any, changed: Any, origin: str
+) -> None:
+    admission = Admission(one=spec)
+    await admission.ask(of_another_workload(1, **changed), name="", opted_in=True)
+    for number in (2, 3):
+        manifest, other = of_another_workload(number, **changed), Admission(one=spec)
+        answer = await admission.ask(manifest, name="", opted_in=True)
+        for _ in range(number - 1):
+            next(other.ids)
+        alone = await other.ask(manifest, name="", opted_in=True)
+        assert encode("u", answer) == encode("u", alone)
+        assert admission.records.kept[-1] == other.records.kept[-1]
+    assert admission.meter.value(names.ADMISSION_PLANS, origin=origin) == (
+        2 if origin == "known" else 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -282,7 +321,10 @@ def test_what_is_not_shaped_like_a_pod_has_no_plan() -> None:
     for volumes in odd_volumes:
         manifest = {"metadata": {}, "spec": {"volumes": volumes}}
         assert plans.key_of(manifest, SITUATION, NO_POLICIES, ()) is not None
-    assert plans.key_of({"metadata": {}, "spec": {"a": deep}}, SITUATION, NO_POLICIES, ()) is None
+    assert (
+        plans.key_of({"metadata": {}, "spec": {"tolerations": deep}}, SITUATION, NO_POLICIES, ())
+        is None
+    )
 
 
 QUESTIONS = st.fixed_dictionaries(

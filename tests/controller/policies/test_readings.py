@@ -14,8 +14,10 @@ from nemutator_controller.policies.model import policy_of
 from nemutator_controller.policies.plans import Situation, plan
 from nemutator_controller.policies.readings import (
     EVERYTHING,
-    UNREAD,
+    READ,
+    READ_OF_SPEC,
     UnreadFields,
+    names_a_container,
     needs_all,
     unread_by,
 )
@@ -25,7 +27,17 @@ from tests.controller.mutations.pods import Json, templates, unknown
 from tests.controller.policies.test_policies_in_use import NAMED
 
 INJECT = "nemutator.io/inject"
-NEARLY_ALL = UnreadFields(is_any=True, pod_names=True, but_labels=frozenset({INJECT, "team"}))
+NEARLY_ALL = UnreadFields(
+    is_any=True,
+    pod_names=True,
+    workload=True,
+    container_names=True,
+    but_labels=frozenset({INJECT, "team"}),
+)
+UNREAD = ("args", "command", "env", "image", "livenessProbe", "ports", "stdin", "workingDir")
+UNREAD_OF_SPEC = ("affinity", "dnsPolicy", "hostname", "imagePullSecrets", "serviceAccountName")
+assert READ.isdisjoint(UNREAD)
+assert READ_OF_SPEC.isdisjoint(UNREAD_OF_SPEC)
 NEAR = {name: spec for name, spec in NAMED.items() if name != "f-env"} | {
     "near": {
         "mode": "Apply",
@@ -72,11 +84,12 @@ def _revised(draw: st.DrawFn, one: Json) -> Json:
         one["metadata"]["labels"] = labels | {"pod-template-hash": "1"}
         changed = {key: draw(another) for key in labels if key not in ("team", "tier")}
         metadata["labels"] = labels | changed | {"pod-template-hash": "2"}
-    spec = dict(one["spec"])
+    changed_fields = st.dictionaries(st.sampled_from(UNREAD_OF_SPEC), unknown, max_size=2)
+    spec = one["spec"] | draw(changed_fields)
     for field in ("containers", "initContainers"):
         if field in spec:
             spec[field] = [
-                each | draw(st.dictionaries(st.sampled_from(sorted(UNREAD)), unknown, max_size=2))
+                each | draw(st.dictionaries(st.sampled_from(UNREAD), unknown, max_size=2))
                 for each in spec[field]
             ]
     return {"metadata": metadata, "spec": spec}
@@ -88,7 +101,8 @@ def test_pods_that_differ_in_what_is_not_read_have_one_plan(
     case: tuple[Json, Json], inject: str
 ) -> None:
     one, other = case
-    assert POLICIES.unread == replace(NEARLY_ALL, but_labels=frozenset({INJECT, "team", "tier"}))
+    labels = frozenset({INJECT, "team", "tier"})
+    assert POLICIES.unread == replace(NEARLY_ALL, but_labels=labels, workload=False)
     assert read_of(one, POLICIES.unread) == read_of(other, POLICIES.unread)
     here = Situation(
         subject=OWNED,
@@ -108,7 +122,18 @@ def test_what_policies_read_is_what_they_are_for_and_what_they_do() -> None:
         {"match": {"names": ["web*"]}},
         {"match": {"excludedNames": ["web*"]}},
     ):
-        assert unread_of(**one) == replace(NEARLY_ALL, pod_names=False)
+        assert unread_of(**one) == replace(NEARLY_ALL, pod_names=False, workload=False)
+    for match in ({"ownerKinds": ["Job"]}, {"percent": 5}):
+        assert unread_of(match=match) == replace(NEARLY_ALL, workload=False)
+    half: Json = {"ratio": 0.5}
+    for containers, amount, read in (
+        (["*"], half, NEARLY_ALL),
+        (["app"], half, replace(NEARLY_ALL, container_names=False)),
+        (["*"], {"advice": True}, replace(NEARLY_ALL, workload=False)),
+    ):
+        sized = {"resources": {"containers": containers, "requests": {"cpu": amount}}}
+        labelled = {"labels": {"set": {"team": "a"}}}
+        assert unread_of(mutations=[sized, labelled]) == read
     hashed = {"matchExpressions": [{"key": "hash", "operator": "Exists"}]}
     assert "hash" in unread_of(match={"podSelector": hashed}).but_labels
     for written in ({"set": {"hash": "a"}}, {"add": {"hash": "a"}}, {"remove": ["hash"]}):
@@ -136,6 +161,9 @@ def test_nothing_that_is_read_is_left_out() -> None:
         "spec": {
             "initContainers": [{"name": "nemutator-init", "image": "a"}],
             "containers": [{"name": "a", "image": "a", "env": [{}] * 1_001, "args": ["b"]}, None],
+            "imagePullSecrets": [{}] * 1_001,
+            "hostname": "a",
+            "volumes": [{"name": "a"}, {"name": "nemutator"}, {"name": "b", "csi": {}}, 1],
         },
     }
     assert read_of(pod, EVERYTHING) == pod
@@ -144,8 +172,34 @@ def test_nothing_that_is_read_is_left_out() -> None:
     assert read["spec"]["initContainers"] == pod["spec"]["initContainers"]
     # What is too large to be planned for is too large for a known plan too.
     [first, second] = read["spec"]["containers"]
-    assert (first.keys(), second) == ({"name", "env", "args"}, None)
+    assert (first.keys(), second) == ({"name", "env"}, None)
+    assert read["spec"].keys() == {"initContainers", "containers", "imagePullSecrets", "volumes"}
+    assert read["spec"]["volumes"] == [True, *pod["spec"]["volumes"][1:]]
+    [first, second] = NEARLY_ALL.spec_of(pod["spec"], but_names=True)["containers"]
+    assert (first.keys(), second) == ({"env"}, None)
     assert NEARLY_ALL.metadata_of(pod["metadata"], owned=False)["name"] == "web-0"
+
+
+@pytest.mark.parametrize(
+    ("mounts", "read"),
+    [
+        (None, None),
+        ([], False),
+        ([{"mountPath": "/a"}], True),
+        ([{"mountPath": "/a"}, {"mountPath": "/run/nemutator"}], [{"mountPath": "/run/nemutator"}]),
+        ([{"mountPath": "//run/./nemutator/x"}], [{"mountPath": "//run/./nemutator/x"}]),
+        ([{"name": "a"}, 1], [{"name": "a"}, 1]),
+        ([{"mountPath": "/a"}] * 1_001, [{"mountPath": "/a"}] * 1_001),
+    ],
+)
+def test_of_mounts_those_near_our_directory_are_read(mounts: Json, read: Json) -> None:
+    spec = {"containers": [{"name": "a", "volumeMounts": mounts}]}
+    assert NEARLY_ALL.spec_of(spec)["containers"][0]["volumeMounts"] == read
+
+
+def test_an_annotation_may_name_a_container() -> None:
+    assert not names_a_container({"nemutator.io/secret.a": "b"})
+    assert names_a_container({"nemutator.io/on-rotate.a": "signal:HUP@app"})
 
 
 def test_a_pod_may_need_all_of_it_to_be_read() -> None:
