@@ -161,7 +161,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             context, nodes, places, seasons, [EmptyingMarks(emptying)] if emptying else []
         ),
         packing_part(context, emptying),
-        oversell_part(context, nodes, counted, places, seasons),
+        oversell_part(context, nodes, counted, levels, seasons),
         exports_part(context, ExportedParts(nodes, usages, usage, pace, current, findings)),
         windows_part(context),
         images_part(context),

@@ -12,8 +12,11 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.following import BrainJournal
 from nemutator_controller.app.leadership import by_the_leader
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.placement import worst_cores
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
+from nemutator_controller.inventory.ports import KnownLevels
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.journal.live_objects import (
     LiveObject,
@@ -45,7 +48,6 @@ from nemutator_controller.oversell.observed_nodes import (
 from nemutator_controller.oversell.ratios import cpu_millis, cpu_text, parse_ratio, ratio_text
 from nemutator_controller.oversell.status_rows import NodeOversellObject
 from nemutator_controller.oversell.telling import OversellStatuses
-from nemutator_controller.placement.refreshing import KeptNodesSnapshot
 from nemutator_controller.policies.model import PolicyError
 
 MOST_POLICIES = 100
@@ -55,18 +57,18 @@ def oversell_part(
     context: BrainContext,
     nodes: Nodes,
     counted: CountedCluster | None,
-    places: KeptNodesSnapshot | None,
+    levels: KnownLevels,
     seasons: BrainSeasons,
 ) -> Part:
     cluster, process = context.cluster, context.process
-    if cluster is None or counted is None or places is None:
+    if cluster is None or counted is None:
         return Part(routes=OversellApi(None).routes())
     informer = Informer(
         NODE_OVERSELLS, transport=cluster.reader.transport, process=process, may_be_absent=True
     )
     policies = WatchedOversells(informer)
     keeping = OversellKeeping(
-        NodesToOversell(cluster, nodes, counted, places),
+        NodesToOversell(cluster, nodes, counted, levels),
         policies,
         CeilingOfSeasons(seasons),
         BrainJournal(SqlJournal(context.database)),
@@ -152,7 +154,7 @@ class NodesToOversell:
     cluster: Cluster
     reported: Nodes
     counted: CountedCluster
-    places: KeptNodesSnapshot
+    levels: KnownLevels
 
     async def now(self) -> Sequence[ObservedNode] | None:
         try:
@@ -160,8 +162,7 @@ class NodesToOversell:
             found = self.cluster.objects.nodes.snapshot().objects.values()
         except (NotListedYetError, NotSyncedError):
             return None
-        snapshot = await self.places.fresh()
-        facts = {} if snapshot is None else {one.name: one for one in snapshot.facts}
+        busy = busy_cores(figures, await self.levels.now())
         nodes: list[ObservedNode] = []
         for each in found:
             name = each.metadata.name
@@ -169,7 +170,6 @@ class NodesToOversell:
                 continue
             node = observed(each)
             counted = figures.nodes.get(name)
-            busy = facts[name].worst_cores if name in facts else None
             for report in self.reported.named(name):
                 # What was read back from the disk is of another time.
                 if not report.restored:
@@ -185,7 +185,7 @@ class NodesToOversell:
                 replace(
                     node,
                     requested_millis=0 if counted is None else counted.tally.requests.cpu_millis,
-                    usual_millis=_millis(busy),
+                    usual_millis=_millis(busy.get(name)),
                 )
             )
         return nodes
@@ -232,6 +232,18 @@ def observed(node: WatchedNode) -> ObservedNode:
         capacity_millis=cpu_millis(status.capacity.get("cpu")),
         allocatable_millis=cpu_millis(status.allocatable.get("cpu")),
     )
+
+
+def busy_cores(
+    figures: ClusterFigures, levels: Mapping[ContainerName, UseLevels]
+) -> dict[str, float]:
+    """By node, what those of its pods use together when each is busy of which that is known."""
+    worst, found = worst_cores(figures, levels), dict[str, float]()
+    for key, cores in worst.items():
+        for each in figures.workloads[key].pods:
+            node = each.pod.spec.node_name
+            found[node] = found.get(node, 0.0) + cores
+    return found
 
 
 def _millis(cores: float | None) -> int | None:
