@@ -49,6 +49,7 @@ class NodeRow:
     conditions: tuple[ShownNodeCondition, ...]
     taints: tuple[str, ...]
     waste: ShownUse = NO_USE
+    raw_cpu_cores: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

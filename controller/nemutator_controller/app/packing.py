@@ -224,7 +224,8 @@ def pack_node(one: NodeFigures, limits: Mapping[str, tuple[int, int]]) -> PackNo
     )
     controls = any(each in labels for each in CONTROL_PLANE)
     cpu = one.allocatable.cpu_millis
-    used = None if tally.cpu_cores is None or cpu <= 0 else 1_000 * tally.cpu_cores / cpu
+    raw = one.raw_cpu_millis
+    used = None if tally.cpu_cores is None or raw <= 0 else 1_000 * tally.cpu_cores / raw
     return PackNode(
         name=one.name,
         labels=labels,

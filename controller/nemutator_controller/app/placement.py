@@ -235,7 +235,7 @@ def _nodes(
     return [
         NodeFacts(
             name=node.name,
-            cpu_cores=node.allocatable.cpu_millis / 1_000,
+            cpu_cores=node.raw_cpu_millis / 1_000,
             memory_bytes=float(node.allocatable.memory_bytes),
             requested_cores=node.tally.requests.cpu_millis / 1_000,
             requested_bytes=float(node.tally.requests.memory_bytes),

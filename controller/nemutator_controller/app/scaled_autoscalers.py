@@ -10,7 +10,7 @@ from nemutator_common import names
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.inventory.amounts import cpu_memory
-from nemutator_controller.inventory.model import ClusterFigures, NodeFigures, WorkloadFigures
+from nemutator_controller.inventory.model import ClusterFigures, WorkloadFigures
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.kube.announcing import News
 from nemutator_controller.kube.budget import OverBudgetError
@@ -210,15 +210,7 @@ class SpareOfCluster:
             if not each.pod.spec.node_name
         )
         return SpareCpu(
-            allocatable=sum(map(raw_millis, taking)),
+            allocatable=sum(one.raw_cpu_millis for one in taking),
             requested=here + waiting,
             foreseen=self.foreseen(),
         )
-
-
-def raw_millis(node: NodeFigures) -> int:
-    """What kubelet has for pods: of an oversold node less than it is said to have."""
-    said = [node.allocatable.cpu_millis, node.capacity.cpu_millis]
-    kept = "" if node.node is None else node.node.metadata.annotations.get(names.RAW_CPU, "")
-    said.append(cpu_memory({"cpu": kept}).cpu_millis)
-    return min((one for one in said if one > 0), default=0)

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+from nemutator_common.names import RAW_CPU
 
 from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
-from nemutator_controller.inventory.amounts import NOTHING, CpuMemory
+from nemutator_controller.inventory.amounts import NOTHING, CpuMemory, cpu_memory
 from nemutator_controller.inventory.current_use import LastUse, NodeUse
 from nemutator_controller.inventory.pod_demands import PodDemand
 from nemutator_controller.kube.node_objects import Service, WatchedNode
@@ -198,6 +199,14 @@ class NodeFigures:
     is_ready: bool
     waste: CpuMemory = NOTHING
     """Of its pods, as far as it is known of their workloads."""
+
+    @property
+    def raw_cpu_millis(self) -> int:
+        """What kubelet has for pods: of an oversold node less than it is said to have."""
+        text = "0" if self.node is None else self.node.metadata.annotations.get(RAW_CPU, "0")
+        kept = cpu_memory({"cpu": text}).cpu_millis
+        said = self.allocatable.cpu_millis, self.capacity.cpu_millis, kept
+        return min((one for one in said if one > 0), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,8 @@ class NodeItem:
     labels: Mapping[str, str]
     waste: Used = UNKNOWN
     """What its pods request, and would not use at the worst that is known."""
+    raw_cpu_cores: float | None = None
+    """What kubelet has for pods, where allocatable says more; None: it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,9 @@ def node_item(figures: NodeFigures, reported: ListedNode | None) -> NodeItem:
         ],
         labels={} if node is None else node.metadata.labels,
         waste=used_of(figures.waste),
+        raw_cpu_cores=figures.raw_cpu_millis / 1_000
+        if figures.raw_cpu_millis < figures.allocatable.cpu_millis
+        else None,
     )
 
 

@@ -35,7 +35,7 @@ SENTENCES: dict[Reason, str] = {
     "measuring": "too little is known of its use",
     "stale": "its agent has been silent for minutes: it stays as it is",
     "silent": "its agent is silent: it goes back, slowly",
-    "taken_back": "its last change was taken back; `nemutator tombstones --forget` lets it rise again",
+    "taken_back": "its last change was taken back; `nemutator tombstones --forget --workload Node/…` lets it rise again",
     "disputed": "somebody else changes the annotation whenever it was written",
     "preview": "the policy has mode: Preview",
     "not_enabled": f"it has no label {names.OVERSELL}=enabled",

@@ -21,6 +21,7 @@ LAYOUT = (
 WIDE = (
     Column("CPU LIMITS", right=True),
     Column("MEMORY LIMITS", right=True),
+    Column("RAW CPU", right=True),
     Column("CPU WASTE", right=True),
     Column("MEMORY WASTE", right=True),
     Column("CONDITIONS", limit=60),
@@ -59,6 +60,7 @@ def _cells(row: NodeRow, *, wide: bool) -> Sequence[str]:
         *cells,
         cores(row.limits),
         mebibytes(row.limits),
+        "-" if row.raw_cpu_cores is None else f"{round(row.raw_cpu_cores * 1000)}m",
         cores(row.waste),
         mebibytes(row.waste),
         ",".join(wrong) or "-",
@@ -78,7 +80,7 @@ def _totals(answer: NodeAnswer, *, wide: bool) -> Sequence[str]:
     if not wide:
         return cells
     waste = cores(totals.waste), mebibytes(totals.waste)
-    return (*cells, cores(totals.limits), mebibytes(totals.limits), *waste, "", "")
+    return (*cells, cores(totals.limits), mebibytes(totals.limits), "", *waste, "", "")
 
 
 def _lines(allocatable: ShownUse, requested: ShownUse, used: ShownUse) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nemutator_common.errors import ExitCode
-from nemutator_controller.mutations.paths import SWITCHED
+from nemutator_controller.mutations.paths import NODE, SWITCHED
 
 from nemutator_ctl import arguments
 from nemutator_ctl.tombstones.view import TOMBSTONES_PATH, decode, forgotten, overview
@@ -24,9 +24,9 @@ def main(argv: Sequence[str]) -> int:
     )
     given = parser.parse_args(argv)
     parser.refuse_empty(given, "namespace", "workload", "path")
-    # Policies have no namespace.
-    is_policy = bool(given.workload) and given.workload.partition("/")[0] in SWITCHED
-    if given.forget and not (given.workload and (given.namespace or is_policy)):
+    # Policies and nodes have no namespace.
+    is_in_none = bool(given.workload) and given.workload.partition("/")[0] in (*SWITCHED, NODE)
+    if given.forget and not (given.workload and (given.namespace or is_in_none)):
         parser.error("--forget: say of which workload, with -n NAMESPACE --workload KIND/NAME")
     words = ("namespace", "workload", "path")
     query = {word: getattr(given, word) for word in words if getattr(given, word)}

@@ -159,6 +159,14 @@ def oversold(cluster: Cluster, tmp_path: Path) -> Iterator[Oversold]:
         cluster.kubectl("delete", kind, *named)
 
 
+def decisions(oversold: Oversold, token: str) -> list[Json]:
+    """About the node, the newest first."""
+    path = "/api/v1/mutations?limit=50"
+    shown = oversold.brain.ask(oversold.brain.console, path, token=token)
+    assert shown.status == 200, shown
+    return [one for one in shown.json["items"] if one["subject"]["name"] == oversold.node]
+
+
 def policy(name: str, mode: str) -> Json:
     return {
         "apiVersion": "nemutator.io/v1alpha1",
@@ -220,7 +228,30 @@ def test_a_pod_fits_that_did_not_and_the_node_is_itself_again_without_the_policy
 
     holds(lambda: status().get("nodes", [{}])[0].get("ratio") == "1.10", "its status says so")
 
-    # The season, a rollback and all else that lowers it stop at what runs there.
+    # A person takes it back, whatever runs there, and lets it rise again.
+    cluster.kubectl(
+        "create", "clusterrolebinding", f"operator-{name}",
+        f"--clusterrole=nemutator-operator-{name}", f"--serviceaccount={name}:viewer",
+    )  # fmt: skip
+    viewer = oversold.brain.token("viewer", audience="")
+    newest = decisions(oversold, viewer)[0]["id"]
+
+    def taken_back() -> bool:
+        done = nemutator(oversold.brain, viewer, tmp_path, "rollback", newest, "--yes")
+        print(done.stdout, done.stderr)
+        return done.returncode == 0
+
+    # A brain that has just started waits for replicas of admission first.
+    until(taken_back, "it is taken back", within_s=PATIENCE_S)
+    assert (oversold.millis(), oversold.annotations()) == (CORES, {})
+    holds(lambda: "back;" in oversold.row(tmp_path), "it does not rise again")
+    words = ("tombstones", "--forget", "--workload", f"Node/{node}")
+    forgot = nemutator(oversold.brain, viewer, tmp_path, *words)
+    cluster.kubectl("delete", "clusterrolebinding", f"operator-{name}")
+    assert forgot.returncode == 0, forgot
+    holds(lambda: oversold.millis() == 4_400, "it rises again")
+
+    # What lowers it stops at what runs there.
     spec = {"spec": {"maxCPURatio": 1.0}}
     cluster.kubectl("patch", "nodeoversell", name, "--type=merge", "--patch", json.dumps(spec))
     holds(lambda: "requests" in oversold.row(tmp_path), "what runs there holds it up")
@@ -231,15 +262,11 @@ def test_a_pod_fits_that_did_not_and_the_node_is_itself_again_without_the_policy
     until(lambda: oversold.millis() == CORES, "without kubelet's help", within_s=PATIENCE_S)
     assert oversold.annotations() == {}
     assert place("second") == node
-    viewer = oversold.brain.token("viewer", audience="")
-    shown = nemutator(oversold.brain, viewer, tmp_path, "mutations", "-o", "json")
     edits = [
-        (one["edits"][0]["before"], one["edits"][0]["after"])
-        for one in json.loads(shown.stdout)["items"]
-        if one["subject"]["name"] == node
+        (one["edits"][0]["before"], one["edits"][0]["after"]) for one in decisions(oversold, viewer)
     ]
-    # Up, down to what runs there, and away.
-    assert edits == [(["1.05"], []), (["1.10"], ["1.05"]), ([], ["1.10"])]
+    # Up twice, down to what runs there, and away.
+    assert edits == [(["1.05"], []), (["1.10"], ["1.05"]), ([], ["1.10"]), ([], ["1.10"])]
     ours = cluster.get("mutatingwebhookconfiguration", "nemutator-oversell")["webhooks"]
     assert ours[0]["clientConfig"].get("caBundle"), "the brain has its authority trusted there"
     assert refusals(oversold.brain) == []

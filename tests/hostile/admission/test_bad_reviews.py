@@ -19,11 +19,13 @@ from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.node_statuses import NodeStatusHandler
 from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.reviews import LARGEST, ReviewError, decode, encode
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.patches import apply_patch
+from nemutator_controller.oversell.amplification import node_change
 
 from tests.controller.policies.test_verbs import SAMPLES
 from tests.fakes.admission import MemoryRecords, MemoryWorld
@@ -66,7 +68,9 @@ def answerer(meter: MemoryMeter) -> WebhookHandler:
 @contextlib.asynccontextmanager
 async def standing(meter: MemoryMeter) -> AsyncIterator[str]:
     """A webhook on a port; TLS is the listener's business, and proven with it."""
-    webhook = Webhook(answerer(meter), process=fake_process(meter=meter))
+    process = fake_process(meter=meter)
+    nodes = NodeStatusHandler(node_change, process)
+    webhook = Webhook(answerer(meter), process=process, nodes=nodes)
     server = HttpServer(
         process=fake_process(clock=SystemClock(), meter=meter),
         name="webhook",
@@ -187,6 +191,48 @@ async def test_any_object_gets_an_answer_that_the_server_takes() -> None:
                     assert not (taken.patch and what.startswith("garbage"))
                     if taken.patch:
                         apply_patch(msgspec.json.decode(manifest), taken.patch)
+
+
+NODE = {
+    "metadata": {
+        "name": "n",
+        "labels": {"nemutator.io/oversell": "enabled"},
+        "annotations": {"nemutator.io/oversell-ratio": "1.50"},
+    },
+    "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}},
+}
+STATUS = {
+    "operation": "UPDATE",
+    "name": "n",
+    "subResource": "status",
+    "resource": {"group": "", "version": "v1", "resource": "nodes"},
+    "userInfo": {"username": "system:node:n"},
+    "oldObject": NODE,
+}
+
+
+async def test_any_status_of_a_node_is_let_in_and_a_sound_one_amplified_on_both_ways() -> None:
+    sound = msgspec.json.encode(review(NODE, **STATUS))
+    meter = MemoryMeter()
+    async with standing(meter) as url, aiohttp.ClientSession(url) as session:
+        for what, manifest in ANSWERED.items():
+            body = msgspec.json.encode(review(UID, **STATUS)).replace(
+                f'"object":"{UID}"'.encode(), b'"object":' + manifest
+            )
+            async with session.post("/mutate/nodes", data=body) as answer:
+                assert answer.status == 200, what
+                taken = verified(await answer.read())
+                assert (taken.allowed, taken.patch) == (True, []), what
+        assert meter.value(names.NODE_STATUSES, result="bad_object") == len(ANSWERED)
+        # A body of unknown length is read by the HTTP parser, and not by the short way.
+        for data in (sound, io.BytesIO(sound)):
+            async with session.post("/mutate/nodes", data=data) as answer:
+                patched: Any = apply_patch(NODE, verified(await answer.read()).patch)
+                assert patched["status"]["allocatable"]["cpu"] == "6"
+        async with session.post("/mutate/nodes", data=b"{}") as answer:
+            assert answer.status == 400
+        async with session.post("/mutate", data=sound) as answer:
+            assert verified(await answer.read()).patch == []
 
 
 async def test_a_body_without_end_is_cut_off() -> None:

@@ -21,6 +21,9 @@ function shares(whole, requested, used) {
 
 const wasted = (item, field, say) => (item.waste?.[field] > 0 ? ` (${say(item.waste[field])} wasted)` : "");
 
+const oversold = (item, field, say) =>
+  field === "cpu_cores" && item.raw_cpu_cores != null ? `, oversold: it has ${say(item.raw_cpu_cores)}` : "";
+
 /** Three lines of one resource, drawn and in words. */
 function lanes(item, field, say) {
   const [whole, requested, used] = ["allocatable", "requested", "used"].map((name) => item[name]?.[field] ?? null);
@@ -29,7 +32,7 @@ function lanes(item, field, say) {
     ...stacked(
       `used ${say(used)}${share}`,
       `requested ${say(requested)}${wasted(item, field, say)}`,
-      `of ${say(whole)}`,
+      `of ${say(whole)}${oversold(item, field, say)}`,
     ),
     bars: shares(whole, requested, used) ?? shares(1, 0, 0),
   };
