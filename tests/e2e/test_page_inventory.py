@@ -21,7 +21,7 @@ from tests.fakes.console_inventory import (
     used,
     workload_item,
 )
-from tests.fakes.console_lists import advice, ageing, mutation, profile
+from tests.fakes.console_lists import advice, ageing, mutation, neighbour, profile
 
 NODES, WORKLOADS, FLOWS = "/api/v1/nodes", "/api/v1/workloads", "/api/v1/flows"
 HISTORY = "/api/v1/workloads/shop/Deployment/api/history"
@@ -233,6 +233,12 @@ def test_what_was_found_of_it_stands_below_its_plots(page: Page, known: FakeBrai
     known.lists["/api/v1/mutations"] = [mutation(at=begun + 150)]
     other = ageing(id="w2", sentence="of another", workload=ageing()["workload"] | {"owner": "db"})
     known.lists["/api/v1/ageing"] = [ageing(), other]
+    calm = {"now": 0, "usual": 0, "worst": 0, "why": "", "top": False}
+    known.lists["/api/v1/neighbours"] = [
+        neighbour(),
+        neighbour(uid="u2", victim=calm),
+        neighbour(uid="u3", owner="db"),
+    ]
     known.lists["/api/v1/profiles"] = [
         profile(id="old", workload="shop/api", asked_at=1.0),
         profile(id="new", workload="shop/api"),
@@ -248,6 +254,9 @@ def test_what_was_found_of_it_stands_below_its_plots(page: Page, known: FakeBrai
     verdicts = page.locator("#row-ageing-lines li")
     expect(verdicts).to_have_count(1)
     expect(verdicts).to_contain_text("shop: leak (provisional)")
+    harms = page.locator("#row-neighbours-lines li")
+    expect(harms).to_have_count(1)
+    expect(harms).to_contain_text("when jobs/batch-1 is busy")
     flame = page.locator("#row-flame")
     expect(flame.locator("rect")).to_have_count(5)
     widths = [each.get_attribute("width") for each in flame.locator("rect").all()]

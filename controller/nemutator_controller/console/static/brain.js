@@ -80,6 +80,8 @@ export const deploysOf = ({ namespace, kind, name }, backS) => {
 
 export const seasonsOf = (namespace, name) => get(`/api/v1/seasons?${new URLSearchParams({ namespace, name })}`);
 
+export const neighboursOf = (namespace) => get(`/api/v1/neighbours?${new URLSearchParams({ namespace })}`);
+
 export const ageing = () => get("/api/v1/ageing");
 
 export const profiles = () => get("/api/v1/profiles");

@@ -128,7 +128,7 @@ async function rowHistory(row) {
   const wanted = containers.includes(row.container) ? row.container : containers[0];
   const known = { ...row, container: wanted };
   const path = brain.rowHistoryPath(known, SPANS[row.back]);
-  const [document, advice, workload, mutations, deploys, seasons, ageing, profiles] = await Promise.all([
+  const [document, advice, workload, mutations, deploys, seasons, ageing, profiles, neighbours] = await Promise.all([
     brain.rowHistory(path),
     allowedOnly(brain.adviceOf(row.namespace)),
     allowedOnly(brain.workloadOf(row.namespace, row.name)),
@@ -137,11 +137,12 @@ async function rowHistory(row) {
     allowedOnly(brain.seasonsOf(row.namespace, row.name)),
     allowedOnly(brain.ageing()),
     allowedOnly(brain.profiles()),
+    allowedOnly(brain.neighboursOf(row.namespace)),
   ]);
   const demand = demandOf(known, advice, workload, containers.length);
   const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;
   const profile = await drawn(newest(profiles, row));
-  return { rowFound: { row: known, containers, document, path, demand, item, mutations, deploys, seasons, ageing, profile } };
+  return { rowFound: { row: known, containers, document, path, demand, item, mutations, deploys, seasons, ageing, profile, neighbours } };
 }
 
 /** The last profile that was drawn: what is made once does not change. */

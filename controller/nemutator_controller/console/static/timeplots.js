@@ -100,17 +100,21 @@ export class TimePlots {
   /** What a person does in a chart. */
   #heard() {
     return {
-      pointed: (at) => {
-        this.#pointed = at;
-        this.#say();
-      },
-      left: () => {
-        this.#pointed = null;
-        this.#say();
-      },
+      pointed: (at) => this.#point(at),
+      left: () => this.#point(null),
       chosen: (at) => this.#choose(at),
       zoomed: (range) => this.#zoomTo(range),
     };
+  }
+
+  /** A pointer moves far more often than from one step to another. */
+  #point(at) {
+    const [{ plot } = {}] = this.#shown.values();
+    if (plot == null) return;
+    const moment = at == null ? null : plot.moments[nearest(plot.moments, at)];
+    if (moment === this.#pointed) return;
+    this.#pointed = moment;
+    this.#say();
   }
 
   #choose(at) {

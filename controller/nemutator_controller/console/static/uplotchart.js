@@ -74,6 +74,9 @@ export class UPlotChart {
   #range;
   #u;
   #told;
+  /** What was drawn last, so that nothing is drawn twice, and the colours, which cost a calculation of styles each. */
+  #drawn = "";
+  #colours = new Map();
 
   /** *told* hears what a person does: `pointed(moment)`, `left()`, `chosen(moment)`, `zoomed(range)`. */
   constructor(host, plot, range, told) {
@@ -91,8 +94,11 @@ export class UPlotChart {
   }
 
   show(plot, range) {
+    const drawn = JSON.stringify([range, plot.moments, plot.layers, plot.marks]);
     this.#plot = plot;
     this.#range = range;
+    if (drawn === this.#drawn) return;
+    this.#drawn = drawn;
     this.#u.batch(() => {
       this.#u.setData(this.#data(), false);
       this.#u.setScale("x", { min: range[0], max: range[1] });
@@ -102,7 +108,7 @@ export class UPlotChart {
   /** Draw a line at *moment*; none for null. */
   point(moment) {
     const left = moment == null ? -10 : this.#u.valToPos(moment, "x");
-    const seen = left >= 0 && left <= this.#u.over.clientWidth;
+    const seen = left >= 0 && left <= this.#u.bbox.width / globalThis.devicePixelRatio;
     this.#u.setCursor({ left: seen ? left : -10, top: seen ? 0 : -10 }, false, false);
   }
 
@@ -118,6 +124,7 @@ export class UPlotChart {
 
   /** Draw it anew, in colours that may be others. */
   recolour() {
+    this.#colours.clear();
     this.#u.redraw(true, true);
   }
 
@@ -130,7 +137,8 @@ export class UPlotChart {
   }
 
   #colour({ colour, filled }) {
-    const value = getComputedStyle(this.#host).getPropertyValue(colour).trim();
+    if (!this.#colours.has(colour)) this.#colours.set(colour, getComputedStyle(this.#host).getPropertyValue(colour).trim());
+    const value = this.#colours.get(colour);
     return filled == null ? value : `color-mix(in srgb, ${value} ${filled}%, transparent)`;
   }
 

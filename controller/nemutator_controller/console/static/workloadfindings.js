@@ -1,4 +1,4 @@
-// What was found of one workload: how it ages, and its newest profile. Pure.
+// What was found of one workload: how it ages, its newest profile, and its neighbours. Pure.
 
 import { percent, visible } from "./format.js";
 
@@ -43,6 +43,17 @@ export function verdicts(ageing, { namespace, kind, name }) {
       grade: GRADES[one.verdict] ?? "none",
       href: one.sites.length > 0 ? `/api/v1/ageing/${encodeURIComponent(one.id)}/flamegraph` : null,
     }));
+}
+
+const HARM = ["calm", "none", "notice", "notice", "suffer"];
+
+/** A line for each of its pods that suffers from others on its node, or makes them suffer. */
+export function harms(neighbours, { namespace, kind, name }) {
+  return (neighbours?.items ?? [])
+    .filter((one) => one.owner === name && one.namespace === namespace && one.ownerKind.toLowerCase() === kind.toLowerCase())
+    .flatMap((one) => [one.victim, one.aggressor].map((harm, place) => ({ harm, key: `${one.uid}\n${place}` })))
+    .filter(({ harm }) => harm.why)
+    .map(({ harm, key }) => ({ key, text: visible(harm.why), grade: HARM[harm.now ?? harm.usual ?? 0], href: null }));
 }
 
 /** How long it had to wait in the last ten seconds, beside how often it is throttled; empty where nobody tells. */

@@ -9,7 +9,7 @@ import { historyHref } from "./inventory.js";
 import { filteredHref } from "./lists.js";
 import { SPANS, plots } from "./plots.js";
 import { TimePlots } from "./timeplots.js";
-import { flamegraphHref, profileWords, verdicts } from "./workloadfindings.js";
+import { flamegraphHref, harms, profileWords, verdicts } from "./workloadfindings.js";
 import { MOST, busy, changes, deployed, seasonOf, state } from "./workloadmarks.js";
 
 /** Lists that are narrowed by its name. */
@@ -58,7 +58,8 @@ export function showRow(row, found, takeBack) {
   text(byId("row-state"), now);
   hide(byId("row-state"), now === "");
   showChanges(marks?.listed ?? [], takeBack);
-  showVerdicts(found == null ? [] : verdicts(found.ageing, row));
+  showVerdicts("row-ageing", found == null ? [] : verdicts(found.ageing, row));
+  showVerdicts("row-neighbours", found == null ? [] : harms(found.neighbours, row));
   showProfile(found?.profile ?? null);
   showPlots(drawn);
 }
@@ -109,10 +110,10 @@ function marksOf({ row, document, mutations, deploys, seasons }) {
   return { listed, changed, deployed: deployed(deploys, document), busy: busy(seasons, seasonOf(seasons, row), document) };
 }
 
-function showVerdicts(listed) {
-  hide(byId("row-ageing"), listed.length === 0);
+function showVerdicts(section, listed) {
+  hide(byId(section), listed.length === 0);
   keyed(
-    byId("row-ageing-lines"),
+    byId(`${section}-lines`),
     listed,
     () => {
       const element = globalThis.document.createElement("li");
