@@ -25,7 +25,6 @@ MINUTE_S = 6
 FOUND_S = 1500
 """Twenty minutes have to be known, and chance ruled out; the more others do on the machine, the later."""
 GROUP = "planted.slice"
-SETTLED_S = 20.0
 WORD = "10.213.0."
 """Addresses in networks that nobody else sees."""
 
@@ -221,7 +220,6 @@ def found_and_over(planting: Planting, folder: Path, *, device: str) -> None:
             raise AssertionError(f"{late}\n{beside.seen}\n{said}") from late
         print(f"found {time.monotonic() - begun:.0f} s after they began, load {os.getloadavg()}")
         print(up.run("neighbours").stdout)
-        quiet_at = time.time()
         (folder / "quiet").touch()
 
         def is_over() -> bool:
@@ -230,7 +228,7 @@ def found_and_over(planting: Planting, folder: Path, *, device: str) -> None:
 
         until(is_over, "who is quiet has no grade of now", within_s=FOUND_S)
         for unit in planting.timed:
-            latencies(folder / f"{unit}.log", quiet_at)
+            latencies(folder / f"{unit}.log", folder / "quiet.bursts")
         for role, units in beside.seen.items():
             print(f"{role}s: {units}")
         assert beside.seen["aggressor"].keys() == {planting.aggressor}
@@ -238,15 +236,16 @@ def found_and_over(planting: Planting, folder: Path, *, device: str) -> None:
             assert sentence in " ".join(beside.seen["victim"][unit])
 
 
-def latencies(log: Path, quiet_at: float) -> None:
-    """What its work took; on a busy machine it says little."""
-    lines = (line.split() for line in log.read_text().splitlines())
-    took = [(float(at), float(ms)) for at, ms in lines]
-    before = [ms for at, ms in took if at <= quiet_at]
-    after = [ms for at, ms in took if at > quiet_at + SETTLED_S]
-    p50, p90 = (quantiles(before, n=100)[part] for part in (49, 89))
-    later50, later90 = (quantiles(after, n=100)[part] for part in (49, 89))
-    print(
-        f"{log.stem}: p50 {p50:.1f} and p90 {p90:.1f} ms of {len(before)} beside them,"
-        f" {later50:.1f} and {later90:.1f} ms of {len(after)} once they are quiet"
-    )
+def latencies(log: Path, bursts: Path) -> None:
+    """What its work took in the bursts of the aggressor and between them, while others did the same; on a busy machine it
+    says little."""
+    burst = [tuple(map(float, line.split())) for line in bursts.read_text().splitlines()]
+    took = [tuple(map(float, line.split())) for line in log.read_text().splitlines()]
+    within = [ms for at, ms in took if any(begun < at <= end for begun, end in burst)]
+    between = [ms for at, ms in took if not any(begun < at <= end for begun, end in burst)]
+    said = [
+        f"p50 {parts[49]:.1f} and p90 {parts[89]:.1f} ms of {len(several)} {when}"
+        for several, when in ((within, "in its bursts"), (between, "between them"))
+        for parts in [quantiles(several, n=100)]
+    ]
+    print(f"{log.stem}: {', '.join(said)}")

@@ -21,7 +21,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 PAGE = 4096
 LARGE = 1 << 20
@@ -57,22 +57,30 @@ def reads(place: str, count: str, pause: str, log: str) -> None:
         time.sleep(float(pause))
 
 
-def floods(place: str, seed: str, quiet: str) -> None:
+def bursts(seed: str, quiet: str) -> Iterator[float]:
+    """Until when each goes on; when each was is noted beside *quiet*."""
     dice = random.Random(int(seed))
+    while True:
+        begun = time.time()
+        yield time.monotonic() + dice.choice(BURSTS)
+        with open(f"{quiet}.bursts", "a") as out:
+            out.write(f"{begun:.1f} {time.time():.1f}\n")
+        time.sleep(dice.choice(BURSTS))
+
+
+def floods(place: str, seed: str, quiet: str) -> None:
 
     def flood(until: float) -> None:
         read = reader(place, LARGE)
         while time.monotonic() < until and not os.path.exists(quiet):
             read()
 
-    while True:
-        until = time.monotonic() + dice.choice(BURSTS)
+    for until in bursts(seed, quiet):
         several = [threading.Thread(target=flood, args=(until,)) for _ in range(AT_ONCE)]
         for one in several:
             one.start()
         for one in several:
             one.join()
-        time.sleep(dice.choice(BURSTS))
 
 
 def counts(pause: str, log: str) -> None:
@@ -98,9 +106,7 @@ def visits(place: str, size: str, count: str, pause: str, log: str) -> None:
 
 
 def fills(size: str, seed: str, quiet: str) -> None:
-    dice = random.Random(int(seed))
-    while True:
-        until = time.monotonic() + dice.choice(BURSTS)
+    for until in bursts(seed, quiet):
         filled = mmap.mmap(-1, int(size))
         while time.monotonic() < until and not os.path.exists(quiet):
             # All of it is in use, as by whoever computes in it.
@@ -108,17 +114,13 @@ def fills(size: str, seed: str, quiet: str) -> None:
                 filled[at] = 1
             time.sleep(0.05)
         filled.close()
-        time.sleep(dice.choice(BURSTS))
 
 
 def streams(size: str, seed: str, quiet: str) -> None:
-    dice = random.Random(int(seed))
     source, target = bytes(int(size)), memoryview(bytearray(int(size)))
-    while True:
-        until = time.monotonic() + dice.choice(BURSTS)
+    for until in bursts(seed, quiet):
         while time.monotonic() < until and not os.path.exists(quiet):
             target[:] = source
-        time.sleep(dice.choice(BURSTS))
 
 
 def listening(port: str) -> socket.socket:
@@ -178,7 +180,6 @@ def drains(port: str) -> None:
 
 
 def pours(address: str, port: str, flows: str, pace: str, seed: str, quiet: str) -> None:
-    dice = random.Random(int(seed))
     piece = bytes(1 << 16)
 
     def pour(link: socket.socket, until: float) -> None:
@@ -188,14 +189,12 @@ def pours(address: str, port: str, flows: str, pace: str, seed: str, quiet: str)
                 time.sleep(float(pace))
 
     links = [reached(address, port) for _ in range(int(flows))]
-    while True:
-        until = time.monotonic() + dice.choice(BURSTS)
+    for until in bursts(seed, quiet):
         several = [threading.Thread(target=pour, args=(link, until)) for link in links]
         for one in several:
             one.start()
         for one in several:
             one.join()
-        time.sleep(dice.choice(BURSTS))
 
 
 PROGRAMS = (reads, floods, counts, visits, fills, streams, replies, asks, drains, pours)
