@@ -38,7 +38,15 @@ from tests.bench import first_light_reviews as reviews
 from tests.bench import vpa_peer, vpa_programs
 from tests.bench.api_server_asking import ASKED_ABOUT, LIVE, waits_for_admission
 from tests.bench.first_light import built
-from tests.bench.first_light_admission import NEXT, RATE, SOON_S, UNLIKE, VARIED, admission
+from tests.bench.first_light_admission import (
+    NEXT,
+    ODD,
+    RATE,
+    SOON_S,
+    UNLIKE,
+    VARIED,
+    admission,
+)
 from tests.bench.first_light_processes import EndedError
 from tests.bench.frame import Aim, Result, aim
 from tests.fakes.admission import MemoryWorld
@@ -216,7 +224,7 @@ def print_memory() -> None:
 def _aims(measured: Figures, twin: Figures, vpa: Figures, not_built: str) -> Iterator[Aim]:
     changed, untouched = "policies and injection", "untouched"
     process, decision_us = measured["process"], measured["decision_us"]
-    for case in (changed, NEXT, UNLIKE):
+    for case in (changed, NEXT, UNLIKE, ODD):
         what = f"ms of CPU to change a pod of 4 KB by three {case}, above an untouched one"
         above = round(process[case]["cpu_ms"] - process[untouched]["cpu_ms"], 3)
         yield aim(f"{what}: the process", above, "<=", 0.3)

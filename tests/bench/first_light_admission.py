@@ -37,11 +37,15 @@ NEXT = "policies and injection, a first pod of its revision"
 """The same as the last case, where each pod is of another revision of its workload."""
 
 UNLIKE = "policies and injection, a first pod of its workload"
-"""The same where no pod is like another one: no plan can be used again."""
+"""The same where each pod is of another workload, with another name and image of a container."""
+
+ODD = "policies and injection, a pod that asks for what none has asked for"
+"""The same with another amount in each pod: no plan can be used again."""
 
 VARIED = {case: (namespace, reviews.RANDOM) for case, namespace in CASES.items()} | {
     NEXT: (reviews.OPTED_IN, reviews.REVISION),
     UNLIKE: (reviews.OPTED_IN, reviews.CONTAINER),
+    ODD: (reviews.ODD, reviews.CONTAINER),
 }
 """By case, where the pods are, and what differs between them."""
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from tests.fakes.admission_reviews import review
 
-OPTED_IN, PLAIN, UNTOUCHED, SIZED = "shop", "labelled", "other", "sized"
-"""Namespaces: all policies and injection; one policy with two labels; nothing to do; what VPA does."""
+OPTED_IN, PLAIN, UNTOUCHED, SIZED, ODD = "shop", "labelled", "other", "sized", "odd"
+"""Namespaces: all policies and injection; one policy with two labels; nothing to do; what VPA does; as in the first one, by
+pods that ask for an amount of their own."""
 
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     OPTED_IN: {"team": "shop", "nemutator.io/inject": "enabled"},
     PLAIN: {"team": "plain"},
+    ODD: {"team": "shop", "nemutator.io/inject": "enabled"},
     UNTOUCHED: {"team": "other"},
     SIZED: {"team": "sized"},
 }
@@ -29,19 +31,19 @@ WORKLOAD = f"checkout-{CONTAINER}"
 
 POLICIES: Mapping[str, Any] = {
     "labels": {
-        "match": {"namespaces": [PLAIN, OPTED_IN]},
+        "match": {"namespaces": [PLAIN, OPTED_IN, ODD]},
         "mode": "Apply",
         "mutations": [{"labels": {"set": LABELS}}],
     },
     "owners": {
-        "match": {"namespaces": [OPTED_IN]},
+        "match": {"namespaces": [OPTED_IN, ODD]},
         "mode": "Apply",
         "mutations": [
             {"annotations": {"set": {"contact": "payments@shop.example"}, "add": {"tier": "2"}}}
         ],
     },
     "sizes": {
-        "match": {"namespaces": [OPTED_IN]},
+        "match": {"namespaces": [OPTED_IN, ODD]},
         "mode": "Apply",
         "mutations": [
             {
@@ -60,6 +62,8 @@ def body(namespace: str) -> bytes:
 
 
 def pod(namespace: str) -> Any:
+    # A number stands in its place by the time that anybody is asked about it.
+    memory = CONTAINER if namespace == ODD else "256Mi"
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -91,8 +95,12 @@ def pod(namespace: str) -> Any:
         },
         "spec": {
             "containers": [
-                _container("app", "registry.example/shop/checkout:4.17.2", 8080, _ENVIRONMENT),
-                _container(CONTAINER, f"registry.example/mesh/{CONTAINER}:1.21.0", 15001, _FEW),
+                _container(
+                    "app", "registry.example/shop/checkout:4.17.2", 8080, _ENVIRONMENT, memory
+                ),
+                _container(
+                    CONTAINER, f"registry.example/mesh/{CONTAINER}:1.21.0", 15001, _FEW, memory
+                ),
             ],
             "volumes": [
                 {"name": "config", "configMap": {"name": "checkout", "defaultMode": 420}},
@@ -146,7 +154,9 @@ _ENVIRONMENT = {
 _FEW = {"MESH_ID": "shop", "UPSTREAM": "127.0.0.1:8080"}
 
 
-def _container(name: str, image: str, port: int, environment: Mapping[str, str]) -> Any:
+def _container(
+    name: str, image: str, port: int, environment: Mapping[str, str], memory: str
+) -> Any:
     return {
         "name": name,
         "image": image,
@@ -154,7 +164,7 @@ def _container(name: str, image: str, port: int, environment: Mapping[str, str])
         "env": [{"name": key, "value": value} for key, value in environment.items()],
         "resources": {
             "limits": {"cpu": "1", "memory": "512Mi"},
-            "requests": {"cpu": "250m", "memory": "256Mi"},
+            "requests": {"cpu": "250m", "memory": memory},
         },
         "volumeMounts": [
             {"name": "config", "mountPath": "/etc/checkout"},
