@@ -115,7 +115,8 @@ class OversellKeeping:
             rules = self._rules(policy, ceiling)
             back = tombstone_of(node.name) in taken_back
             wanted, verdict = self._decide(node, policy, rules, oversold, is_taken_back=back)
-            oversold += wanted is not None
+            # One that gains nothing takes no other's place.
+            oversold += wanted is not None and (wanted > ONE or node.ratio is not None)
             if wanted is None and policy is None and self.policies.faulty():
                 # One of those that are left aside may be for it.
                 wanted = node.ratio

@@ -225,6 +225,15 @@ async def test_no_more_nodes_than_the_setting_allows_and_those_that_have_a_ratio
     assert [one.said(f"n{number}")[1] for number in (0, 1)] == ["most", "most"]
 
 
+async def test_a_node_that_gains_nothing_takes_no_others_place() -> None:
+    one = Oversold(APPLY, most=1, nodes=2)
+    assert one.nodes.there is not None
+    idle, full = one.nodes.there
+    one.nodes.there = [replace(idle, requested_millis=0), full]
+    await one.minutes(8)
+    assert {name for name, _ in one.nodes.written} == {"n1"}
+
+
 async def test_while_a_policy_is_faulty_what_stands_stays() -> None:
     one = Oversold()
     one.nodes.put("n0", 110)
