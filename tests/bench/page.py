@@ -15,11 +15,13 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.bench.frame import Result, aim
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json, listed, node, workload
-from tests.fakes.console_inventory import cluster_node, workload_item
+from tests.fakes.console_inventory import ROWS, cluster_node, history, row, workload_item
 
 NODES, WORKLOADS = 5_000, 10_000
 OF_CAPACITY, OF_WORKLOADS, OF_OVERVIEW = 200, 300, 500
 """How many of them a view asks for: the brain holds the rest."""
+STEPS = 672
+"""Of a plot: four weeks in hours."""
 RUNS = 5
 FIRST_CONTENT_MS = 500.0
 LONGEST_TASK_MS = 100.0
@@ -92,6 +94,19 @@ def _views() -> Iterator[View]:
         "/api/v1/workloads": _said(workloads[:20]),
     }
     yield View("overview", "#overview", "#health-lines li", "", FakeBrain(texts=texts))
+    yield View("workload", "#history/shop/Deployment/api", "#row-plots .u-over", "", _plotted())
+
+
+def _plotted() -> FakeBrain:
+    """A workload with a plot of each figure."""
+    values = [0.1 + (step * 7 % 50) / 100 for step in range(STEPS)]
+    measures = dict.fromkeys(("mean", "low", "high", "most"), values)
+    names = ("throttled", "network_received", "network_sent", "disk_read", "disk_written")
+    figures = dict.fromkeys(("cpu_cores", "memory_bytes", *names), measures)
+    brain = FakeBrain(lists={ROWS: [row()]})
+    path = "/api/v1/workloads/shop/Deployment/api/history"
+    brain.documents[path] = history(figures=figures, steps=STEPS, pods=[2.0] * STEPS)
+    return brain
 
 
 def _said(items: list[Json]) -> str:
