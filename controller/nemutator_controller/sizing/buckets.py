@@ -70,7 +70,10 @@ MEMORY = Buckets(first=1e7, largest=1e12)
 
 def moved(weights: npt.NDArray[np.float32], was: Buckets, now: Buckets) -> npt.NDArray[np.float32]:
     """*weights* of the buckets *was* as those of *now*: each is spread over what it covers."""
-    return np.asarray(weights.astype(np.float64) @ _shares(was, now), dtype=np.float32)
+    # Few of a container's buckets hold anything.
+    filled = np.flatnonzero(weights)
+    shares = _shares(was, now)[filled]
+    return np.asarray(weights[filled].astype(np.float64) @ shares, dtype=np.float32)
 
 
 @functools.cache

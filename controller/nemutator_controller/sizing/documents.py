@@ -95,6 +95,9 @@ class AdviceList:
     items: list[Advice]
 
 
+_UNSURE = 1e-12
+"""By how much a product may be wrong, as a part of it; many times what it is."""
+
 UNLISTED_S = 3600.0
 """A container that ended before there was a value for it is listed for so long."""
 
@@ -200,11 +203,16 @@ def _uses(seen: UsageColumns, recommended: RecommendedColumns, given: Sequence[b
 
 
 def _rounded(numbers: Numbers, digits: int) -> list[float]:
-    """As a person would: numpy's own is now and then a last digit beside it. Many columns have few different numbers."""
-    different, which = np.unique(numbers, return_inverse=True)
-    rounded = np.array([round(number, digits) for number in different.tolist()], dtype=np.float64)
-    found: list[float] = rounded[which].tolist()
-    return found
+    """As a person would. Scaled, what lies beside the middle between two may fall to the wrong one: there it is done
+    digit by digit."""
+    scale = 10.0**digits
+    scaled = np.asarray(numbers * scale, dtype=np.float64)
+    whole = np.rint(scaled)
+    rounded: list[float] = (whole / scale).tolist()
+    unsure = np.abs(np.abs(scaled - whole) - 0.5) < _UNSURE * np.maximum(1.0, np.abs(scaled))
+    for at in np.flatnonzero(unsure).tolist():
+        rounded[at] = round(float(numbers[at]), digits)
+    return rounded
 
 
 def is_listed(advice: Advice, *, now: float) -> bool:

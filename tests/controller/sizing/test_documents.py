@@ -116,3 +116,11 @@ def test_admission_gets_what_it_decides_by() -> None:
     assert whose == ("shop", "Deployment", "cart", "app")
     assert (sent.state, sent.strategy, sent.points) == ("firm", "nemutator", 100)
     assert (sent.requests, sent.limits) == (Amounts(cpu="200m", memory="802M"), Amounts())
+
+
+def test_figures_are_rounded_as_by_hand() -> None:
+    # In the middle between two as they are written, and a little beside it as they are stored.
+    cores = [0.00005, 0.00015, 0.10005, 0.20015, 1.00045, 2.67495, 12.34565, 1 / 3]
+    rows = [replace(SEEN, cpu_p50=one, cpu_p95=one) for one in cores]
+    uses = [one.use for one in advice_list(columns_of(*rows), {}, NOTHING_GROWS, now=NOW)]
+    assert [one.cpu_p95 for one in uses] == [round(one, 4) for one in cores]

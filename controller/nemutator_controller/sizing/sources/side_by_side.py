@@ -22,7 +22,7 @@ MOST_CELLS = 30_000_000
 TOO_MUCH = "too many pods for so many days"
 
 HOURLY = "nemutator-hourly"
-"""What `nemutator` means where it is replayed: CPU for the coming hours alone, to be changed in place."""
+"""What `nemutator` means where it is replayed: CPU and memory for the coming hours alone, to be changed in place."""
 HOURLY_TRIED = 168
 """Hours: with less it was not tried."""
 
@@ -115,7 +115,7 @@ def _told(name: str, use: RecordedUse | None, *, has_any: bool) -> tuple[_State,
     if name != HOURLY:
         return "firm", ""
     # Never firm: what is firm can be written into manifests, which stand for weeks.
-    coming = "CPU of the coming hours, to be changed in place"
+    coming = "for the coming hours, to be changed in place"
     seen = 0 if use is None else np.count_nonzero(~np.isnan(use.busiest()).all(axis=1))
     untried = "; with less than a week it was not tried" if seen < HOURLY_TRIED else ""
     return "provisional", f"{coming}{untried}"

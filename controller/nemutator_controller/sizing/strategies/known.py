@@ -4,7 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nemutator_controller.sizing.strategies import cheapest_forecast, krr, peaks, seed, vpa
+from nemutator_controller.sizing.strategies import (
+    cheapest_forecast,
+    cheapest_peak,
+    krr,
+    seed,
+    vpa,
+)
 from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
 
 Resource = Literal["cpu", "memory"]
@@ -28,11 +34,18 @@ _PRICES = (
     2.0, 5.0, 8.0, 14.0, 18.0, 22.0, 26.0, 30.0, 34.0, 38.0, 44.0, 52.0, 70.0, 120.0, 250.0, 600.0,
 )  # fmt: skip
 
+_TIMES = (
+    0.5, 0.7, 0.8, 0.85, 0.9, 0.94, 0.97, 1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.25, 1.3,
+    1.4, 1.5, 1.65, 1.8, 2.0, 2.2, 2.5, 3.0, 4.0, 6.0,
+)  # fmt: skip
+
 STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
     "nemutator": {
         "cpu": SizingStrategy(cheapest_forecast.cpu, cheapest_forecast.PRICE, _PRICES),
         "memory": SizingStrategy(
-            peaks.memory, peaks.BUFFER, (0.0, 2.0, 5.0, 9.0, 13.0, 18.0, 25.0, 40.0, 80.0)
+            cheapest_peak.memory,
+            cheapest_peak.TIMES,
+            _TIMES,
         ),
     },
     "vpa": {

@@ -1,4 +1,4 @@
-"""Our own for memory: the largest peak of two weeks, and a margin that shrinks as more is known."""
+"""Memory as advice gives it: the largest peak of two weeks, and a margin that shrinks as more is known."""
 
 import numpy as np
 

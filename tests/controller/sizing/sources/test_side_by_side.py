@@ -63,7 +63,7 @@ def test_what_is_right_for_hours_is_shown_and_in_no_manifest() -> None:
     assert found.requests.cpu is not None
     assert 190 <= int(found.requests.cpu.removesuffix("m")) <= 240
     assert (found.state, found.limits) == ("provisional", RecommendedAmounts())
-    assert found.reason.startswith("CPU of the coming hours, to be changed in place; with less")
+    assert found.reason.startswith("for the coming hours, to be changed in place; with less")
 
 
 def test_after_a_week_it_was_tried() -> None:
@@ -72,7 +72,7 @@ def test_after_a_week_it_was_tried() -> None:
     of = PodContainer("shop", "web-1", "app")
     found.take(RecordedSteps(0.0, 300.0, 8 * COUNT, {of: row}, {of: row * 1e9}), Known())
     (told,) = by_strategy([advice()], found, "nemutator-hourly")
-    assert told.reason == "CPU of the coming hours, to be changed in place"
+    assert told.reason == "for the coming hours, to be changed in place"
 
 
 def test_vpa_limits_nothing() -> None:
