@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import shutil
 import ssl
 import subprocess
@@ -169,16 +170,21 @@ def install(
 
 
 def uninstall(cluster: Cluster) -> None:
-    """Take everything away again, and wait until it is."""
-    cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
-    delete_namespaces(cluster, NAMESPACE)
-    for kind in ("clusterrolebinding", "clusterrole"):
-        ours = cluster.kubectl("get", kind, "--output=name").splitlines()
-        cluster.kubectl("delete", *(name for name in ours if "/nemutator-" in name))
-    cluster.kubectl("delete", "csidriver", "agent.nemutator.io")
-    for plural in ("mutationpolicies", "sizingpolicies", "seasonpolicies"):
-        crd = f"customresourcedefinition/{plural}.nemutator.io"
-        cluster.kubectl("delete", crd, "--timeout=30s", within_s=40)
+    """Take everything away again as a person does, and wait until it is."""
+    done = uninstalling(cluster, "--delete-data", "--delete-definitions")
+    assert done.returncode == 0, done.stderr
+
+
+def uninstalling(cluster: Cluster, *options: str) -> subprocess.CompletedProcess[str]:
+    """What `nemutator uninstall` with *options* says."""
+    return subprocess.run(
+        [sys.executable, "-m", "nemutator_ctl", "uninstall", f"--timeout={GONE_S}s", *options],
+        env={"PATH": os.defpath, "HOME": "/nonexistent", "KUBECONFIG": str(cluster.kubeconfig)},
+        capture_output=True,
+        text=True,
+        timeout=GONE_S + CALL_S,
+        check=False,
+    )
 
 
 def delete_namespaces(cluster: Cluster, *names: str) -> None:

@@ -18,7 +18,7 @@ from nemutator_common.secret import Secret
 from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
-from tests.e2e.first_light.installation import Installation, delete_namespaces
+from tests.e2e.first_light.installation import Installation, delete_namespaces, uninstalling
 from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.first_light.team import (
     ASK_FROM_NODE,
@@ -568,3 +568,35 @@ def test_no_secret_is_in_any_log(team: Team) -> None:
         log = cluster.kubectl("logs", name, f"--namespace={OWN}", "--all-containers", "--tail=-1")
         assert PASSWORD not in log
         assert "hvs." not in log
+
+
+def test_it_leaves_once_no_pod_has_a_socket_of_it_and_revokes_what_it_was_lent(team: Team) -> None:
+    cluster = team.installation.cluster
+    waits = teams.deployment("app")
+    waits["spec"]["template"]["spec"]["containers"][0]["command"] = ["python", "-c", teams.WAITS]
+    cluster.apply(waits)
+    ready(team, "app")
+    name = only(team.pods("app"))["metadata"]["name"]
+    assert team.ask(name, "/v1/secret/db").status == 200
+    assert team.vault_tokens()
+
+    planned = uninstalling(cluster, "--dry-run=server")
+    assert planned.returncode == 0, planned.stderr
+    for way in (
+        f"kubectl -n {NAMESPACE} rollout restart deployment/app",
+        f"kubectl -n {OTHERS} delete pod/curious",
+    ):
+        assert way in planned.stderr
+    print("in its way:", planned.stderr)
+    assert team.ask(name, "/v1/secret/db").status == 200
+
+    team.kubectl("delete", "pod", "curious", "--wait=true", namespace=OTHERS)
+    done = uninstalling(cluster, "--restart", "--delete-data", "--delete-definitions")
+    assert done.returncode == 0, done.stderr
+    print("left:", done.stdout)
+    assert not team.vault_tokens()
+    volumes = only(team.pods("app"))["spec"]["volumes"]
+    assert not [volume for volume in volumes if "csi" in volume]
+    for kind in ("csidriver", "crd", "clusterrole", "clusterrolebinding", "namespace"):
+        left = cluster.kubectl("get", kind, "--output=name").splitlines()
+        assert not [one for one in left if "nemutator" in one]
