@@ -99,13 +99,14 @@ def test_images_are_built_by_the_engine_that_is_named_and_pushed_where_that_is_a
     tmp_path: Path,
 ) -> None:
     engine(tmp_path / "buildah")
-    ran = images(tmp_path, "registry.example/", ENGINE=str(tmp_path / "buildah"), PUSH="yes")
+    chosen = {"ENGINE": str(tmp_path / "buildah"), "PUSH": "yes", "SOURCE_DATE_EPOCH": "7"}
+    ran = images(tmp_path, "registry.example/", **chosen)
     agent, controller = ran.stdout.splitlines()
     assert agent.startswith("registry.example/nemutator/agent:")
     assert (tmp_path / "called").read_text().splitlines() == [
-        f"buildah build --file Dockerfile.agent --build-arg TRACES= --tag {agent} .",
+        f"buildah build --file Dockerfile.agent --timestamp 7 --omit-history --build-arg TRACES= --tag {agent} .",
         f"buildah push {agent}",
-        f"buildah build --file Dockerfile.controller --build-arg TRACES= --tag {controller} .",
+        f"buildah build --file Dockerfile.controller --timestamp 7 --omit-history --build-arg TRACES= --tag {controller} .",
         f"buildah push {controller}",
     ]
 

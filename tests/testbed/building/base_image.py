@@ -1,4 +1,7 @@
-"""The smallest Debian as an OCI archive, for Dockerfiles on a machine that has no registry."""
+"""The smallest Debian as an OCI archive, for Dockerfiles on a machine that has no registry.
+
+It is made as Debian's published `-slim` images are: without manuals, and told to install none.
+"""
 
 import os
 from collections.abc import Callable, Sequence
@@ -21,6 +24,17 @@ CONTAINED = (
     "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--",
 )  # fmt: skip
 
+# Licences stay, as they do there.
+MANUALS = ("doc", "info", "linda", "lintian/overrides", "locale", "man")
+LICENCES = "copyright"
+FOR_DPKG = "etc/dpkg/dpkg.cfg.d/docker"
+FOR_APT = "etc/apt/apt.conf.d/docker-clean"
+CLEANED = """\
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb /var/cache/apt/archives/partial/*.deb || true"; };
+"""
+
 # The PATH that Dockerfiles expect of an image, with the place where pip puts programs.
 INSIDE = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -40,6 +54,7 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             mirror = lists.mirror(made.this_machine().codename)
         try:
             root = bootstrap(tools, mirror, scratch)
+            without_manuals(root)
             commit(tools, root, scratch, folder / "base-image.tar")
         except CommandError as failed:
             raise MissingPartError(
@@ -90,6 +105,24 @@ def bootstrap(
     for listing in (root / "var/lib/apt/lists").glob("*_*"):
         listing.unlink()
     return root
+
+
+def without_manuals(root: Path) -> None:
+    """Take out of *root* what a published image does not have, and have packages bring none of it."""
+    share = root / "usr/share"
+    for manual in MANUALS:
+        for path in sorted((share / manual).rglob("*"), reverse=True):
+            if path.is_dir() and not path.is_symlink():
+                if not any(path.iterdir()):
+                    path.rmdir()
+            elif path.name != LICENCES:
+                path.unlink()
+    for old in (*root.glob("var/cache/apt/*.bin"), *root.glob("var/cache/debconf/*-old")):
+        old.unlink()
+    excluded = [f"path-exclude /usr/share/{manual}/*\n" for manual in MANUALS]
+    licences = f"path-include /usr/share/doc/*/{LICENCES}\n"
+    (root / FOR_DPKG).write_text("".join([*excluded, licences]))
+    (root / FOR_APT).write_text(CLEANED)
 
 
 def commit(tools: Path, root: Path, scratch: Path, archive: Path) -> None:

@@ -28,7 +28,7 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
 
 # To be raised when the way of making changes so that what was made before will not do.
 DEBIAN_REVISION = 1
-BASE_IMAGE_REVISION = 1
+BASE_IMAGE_REVISION = 2
 GUEST_REVISION = 3
 
 FOREIGN_GUEST_REVISION = 1
