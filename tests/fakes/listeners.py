@@ -130,6 +130,7 @@ class Listener:
             "/slow": self._slowly,
             "/defect": self._defective,
             "/operator/NO_SPACE": lambda: self._full("NO_SPACE"),
+            "/unsendable": self._never_sent,
         }
         if head.path not in made:
             return None
@@ -210,6 +211,9 @@ class Listener:
         raise KeyError("too late")
 
     async def _unsendable(self, _: web.Request) -> web.Response:
+        return await self._never_sent()
+
+    async def _never_sent(self) -> web.Response:
         return web.Response(headers={"X-Name": "two\r\nlines"})
 
 

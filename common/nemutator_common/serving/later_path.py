@@ -74,7 +74,13 @@ class LaterPath:
             try:
                 response, error, is_last = await self._in_time(answer, caller, identity)
                 keep = not (is_last or caller.draining)
-                if caller.answer_later(_written(response, keep=keep)):
+                try:
+                    written = _written(response, keep=keep)
+                except (TypeError, ValueError) as failure:
+                    # Like on the other way, nothing follows what could not be said.
+                    response, error = self._failed(failure, identity)
+                    keep, written = False, _written(response, keep=False)
+                if caller.answer_later(written):
                     sent = response
                 return keep and sent is not None
             finally:
@@ -99,13 +105,15 @@ class LaterPath:
             return await answer, None
         except OperatorError as error:
             return operator_error_response(error), error.what
-        except Exception as error:
-            what = type(error).__name__
-            log.error("request_failed", {names.ERROR: what}, exc_info=error)
-            details = self.error_details
-            return error_response(
-                500, "internal error", error_details=details, request=identity
-            ), what
+        except Exception as error:  # noqa: BLE001 - a defect of one handler ends no other request
+            return self._failed(error, identity)
+
+    def _failed(self, error: Exception, identity: str) -> tuple[web.Response, str]:
+        what = type(error).__name__
+        log.error("request_failed", {names.ERROR: what}, exc_info=error)
+        details = self.error_details
+        response = error_response(500, "internal error", error_details=details, request=identity)
+        return response, what
 
     def _count(
         self,
@@ -132,7 +140,7 @@ class LaterPath:
 
 
 def _body(response: web.Response) -> bytes:
-    body = response.body
+    body = b"" if response.body is None else response.body
     if not isinstance(body, bytes):
         raise TypeError(f"a response with {type(body).__name__} cannot be sent on this way")
     return body

@@ -36,8 +36,14 @@ def _later() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "sent",
-    [POST, GET, GET.replace(b"/echo", b"/defect"), GET.replace(b"/echo", b"/operator/NO_SPACE")],
-    ids=["post", "get", "defect", "operator"],
+    [
+        POST,
+        GET,
+        GET.replace(b"/echo", b"/defect"),
+        GET.replace(b"/echo", b"/operator/NO_SPACE"),
+        GET.replace(b"/echo", b"/unsendable"),
+    ],
+    ids=["post", "get", "defect", "operator", "unsendable"],
 )
 async def test_the_answer_is_the_same_on_both_ways(sent: bytes) -> None:
     async with listening(Listener()) as listener:

@@ -5,9 +5,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from nemutator_common.secret import Secret
+
 from tests.e2e.first_light.installation import SAMPLE, Installation, said
 from tests.e2e.first_light.manifests import AGENT
 from tests.testbed.parts.control_plane import KubectlError
+from tests.testbed.parts.postgres import Postgres, SqlError
 from tests.testbed.parts.vault import VaultRefusedError
 from tests.testbed.running.waiting import until
 
@@ -312,4 +315,15 @@ def only(found: list[Any]) -> Any:
 def answers(team: Team, pod: str) -> bool:
     with contextlib.suppress(KubectlError):
         return team.ask(pod, "/v1/secret/db").status == 200
+    return False
+
+
+def may_log_in(team: Team, postgres: Postgres) -> bool:
+    """Until it is tried, another user may have taken the place of the one that was read."""
+    where = "/run/nemutator/secrets/pg"
+    read = ("exec", "deployment/borrower", "--container=app", "--", "cat", where)
+    lent = json.loads(team.kubectl(*read))
+    user, password = lent["username"], Secret(lent["password"])
+    with contextlib.suppress(SqlError):
+        return bool(postgres.sql("SELECT current_user", user=user, password=password) == user)
     return False

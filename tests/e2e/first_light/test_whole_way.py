@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from nemutator_common import names
-from nemutator_common.secret import Secret
 
 from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
@@ -33,12 +32,13 @@ from tests.e2e.first_light.team import (
     USER,
     Team,
     answers,
+    may_log_in,
     only,
     ready,
 )
 from tests.testbed.parts.control_plane import KubectlError
 from tests.testbed.parts.lent_databases import database_engine, leases_of, lent_by
-from tests.testbed.parts.postgres import Postgres, SqlError
+from tests.testbed.parts.postgres import Postgres
 from tests.testbed.running.waiting import until
 
 # The first builds two images of Dockerfiles when the sources have changed.
@@ -172,17 +172,6 @@ def test_a_lent_user_is_replaced_in_its_file_its_process_told_and_ends_with_its_
         team.kubectl("delete", "deployment", "borrower", "--cascade=foreground", "--wait=true")
         # Long before it would end by itself.
         until(lambda: not leases_of(vault, kept), "it ends with its pod", within_s=REACHED_S)
-
-
-def may_log_in(team: Team, postgres: Postgres) -> bool:
-    """Until it is tried, another user may have taken the place of the one that was read."""
-    where = "/run/nemutator/secrets/pg"
-    read = ("exec", "deployment/borrower", "--container=app", "--", "cat", where)
-    lent = json.loads(team.kubectl(*read))
-    user, password = lent["username"], Secret(lent["password"])
-    with contextlib.suppress(SqlError):
-        return bool(postgres.sql("SELECT current_user", user=user, password=password) == user)
-    return False
 
 
 def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
