@@ -1,6 +1,7 @@
 """The objects of a cluster, by the API server of a kubeconfig."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
@@ -60,15 +61,21 @@ class ApiServerObjects:
                     raise KindUnknownError(error.why) from error
                 raise
 
-    def merge(self, place: ObjectPlace, patch: Json) -> None:
-        with self._access.told(f"restart {place}"):
-            self._server.ask(
-                "PATCH",
-                place.path,
-                query={"fieldManager": MANAGER},
-                document=patch,
-                content_type="application/merge-patch+json",
-            )
+    def merge(self, place: ObjectPlace, patch: Json) -> bool:
+        with self._access.told(f"change {place}"):
+            try:
+                self._server.ask(
+                    "PATCH",
+                    place.path,
+                    query={"fieldManager": MANAGER},
+                    document=patch,
+                    content_type="application/merge-patch+json",
+                )
+            except ApiServerError as error:
+                if error.status == CONFLICT:
+                    return False
+                raise
+        return True
 
     def delete(self, place: ObjectPlace, *, dry_run: bool) -> bool:
         options: Json = {"kind": "DeleteOptions", "apiVersion": "v1"}
@@ -86,24 +93,34 @@ class ApiServerObjects:
     def pods(self, *, namespace: str = "", labels: Mapping[str, str] | None = None) -> list[Json]:
         path = f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods"
         selector = ",".join(f"{name}={value}" for name, value in (labels or {}).items())
-        found: list[Json] = []
+        found = list(itertools.islice(self._listed("pods", path, selector), MOST_PODS + 1))
+        if len(found) > MOST_PODS:
+            raise OperatorError(
+                f"there are more than {MOST_PODS} pods",
+                remedy="take the installation away with kubectl (docs/install.md)",
+                code=ExitCode.FAILED,
+            )
+        return found
+
+    def nodes(self) -> Iterator[Json]:
+        return self._listed("nodes", "/api/v1/nodes")
+
+    def autoscalers(self) -> Iterator[Json]:
+        path = "/apis/autoscaling/v2/horizontalpodautoscalers"
+        return self._listed("HorizontalPodAutoscalers", path)
+
+    def _listed(self, what: str, path: str, selector: str = "") -> Iterator[Json]:
         more = ""
-        with self._access.told("list pods"):
-            while True:
-                query = {"limit": str(PAGE), "labelSelector": selector, "continue": more}
+        while True:
+            query = {"limit": str(PAGE), "labelSelector": selector, "continue": more}
+            with self._access.told(f"list {what}"):
                 page = self._server.ask(
                     "GET", path, query={name: value for name, value in query.items() if value}
                 )
-                found += page.get("items") or ()
-                more = str(page["metadata"].get("continue") or "")
-                if not more:
-                    return found
-                if len(found) > MOST_PODS:
-                    raise OperatorError(
-                        f"there are more than {MOST_PODS} pods",
-                        remedy="take the installation away with kubectl (docs/install.md)",
-                        code=ExitCode.FAILED,
-                    )
+            yield from page.get("items") or ()
+            more = str(page["metadata"].get("continue") or "")
+            if not more:
+                return
 
     def close(self) -> None:
         self._server.close()

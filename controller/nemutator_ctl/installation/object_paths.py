@@ -6,6 +6,7 @@ from typing import Any
 
 PLURALS: Mapping[tuple[str, str], tuple[str, bool]] = {
     ("v1", "Namespace"): ("namespaces", False),
+    ("v1", "Node"): ("nodes", False),
     ("v1", "ConfigMap"): ("configmaps", True),
     ("v1", "Service"): ("services", True),
     ("v1", "ServiceAccount"): ("serviceaccounts", True),
@@ -16,6 +17,7 @@ PLURALS: Mapping[tuple[str, str], tuple[str, bool]] = {
     ("rbac.authorization.k8s.io/v1", "RoleBinding"): ("rolebindings", True),
     ("networking.k8s.io/v1", "NetworkPolicy"): ("networkpolicies", True),
     ("policy/v1", "PodDisruptionBudget"): ("poddisruptionbudgets", True),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
     ("apps/v1", "Deployment"): ("deployments", True),
     ("apps/v1", "DaemonSet"): ("daemonsets", True),
     ("apps/v1", "StatefulSet"): ("statefulsets", True),

@@ -1,6 +1,6 @@
 """What installing needs of the world."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from nemutator_ctl.installation.object_paths import ObjectPlace
@@ -15,8 +15,8 @@ class InstalledObjects(Protocol):
         """Server-side; raises FieldConflictError and KindUnknownError."""
         ...
 
-    def merge(self, place: ObjectPlace, patch: dict[str, Any]) -> None:
-        """A merge patch of it."""
+    def merge(self, place: ObjectPlace, patch: dict[str, Any]) -> bool:
+        """A merge patch of it; False: it is not the one any more whose resourceVersion the patch names."""
         ...
 
     def delete(self, place: ObjectPlace, *, dry_run: bool) -> bool:
@@ -27,6 +27,12 @@ class InstalledObjects(Protocol):
         self, *, namespace: str = "", labels: Mapping[str, str] | None = None
     ) -> list[dict[str, Any]]:
         """Of one namespace, or of all."""
+        ...
+
+    def nodes(self) -> Iterator[dict[str, Any]]: ...
+
+    def autoscalers(self) -> Iterator[dict[str, Any]]:
+        """The HorizontalPodAutoscalers of all namespaces."""
         ...
 
 

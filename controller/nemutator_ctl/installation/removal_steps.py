@@ -1,12 +1,14 @@
-"""Takes an installation away: webhooks first, the agent when no pod has a socket of it, data last if at all."""
+"""Takes an installation away: webhooks first, the agent when no pod has a socket of it, what the brain wrote on nodes and
+autoscalers, and data last if at all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl.installation.install_steps import POLL_S, WEBHOOKS, refuse_release
+from nemutator_ctl.installation.left_marks import patch_of_autoscaler, patch_of_node
 from nemutator_ctl.installation.object_paths import ObjectPlace
 from nemutator_ctl.installation.ports import InstalledObjects, Listener, Patience
 from nemutator_ctl.installation.rendered_manifests import WORKLOADS
@@ -17,6 +19,8 @@ Json = dict[str, Any]
 ADMISSION = "nemutator-admission"
 REVOKED_S = 30.0
 """So long after a pod has ended its agent has revoked its token."""
+MOST_TRIES = 5
+"""To change an object that others change, too."""
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 
 
@@ -66,6 +70,15 @@ class RemovalSteps:
         # Their accounts and roles last: what ends still uses them.
         rest.sort(key=lambda each: each["kind"] not in WORKLOADS)
         self._delete(rest, wanted, ends)
+        # Nobody is there any more who would write them again.
+        self._unmark("v1", "Node", self._cluster.nodes(), patch_of_node, wanted)
+        self._unmark(
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            self._cluster.autoscalers(),
+            patch_of_autoscaler,
+            wanted,
+        )
         if wanted.definitions:
             self._delete(definitions, wanted, ends)
         if wanted.data:
@@ -111,6 +124,29 @@ class RemovalSteps:
             template = {"metadata": {"annotations": {RESTARTED_AT: at}}}
             self._cluster.merge(place, {"spec": {"template": template}})
             self._listener.say(f"restarted {place} in {each.namespace}, for {count} pods")
+
+    def _unmark(
+        self,
+        api_version: str,
+        kind: str,
+        found: Iterable[Json],
+        patch_of: Callable[[Json], Json | None],
+        wanted: RemovalChoice,
+    ) -> None:
+        for one in found:
+            metadata = one["metadata"]
+            place = ObjectPlace(api_version, kind, metadata["name"], metadata.get("namespace", ""))
+            now: Json | None = one
+            for _ in range(MOST_TRIES):
+                patch = None if now is None else patch_of(now)
+                if patch is None:
+                    break
+                if wanted.dry_run is not None or self._cluster.merge(place, patch):
+                    self._listener.done(place, "given back", None)
+                    break
+                now = self._cluster.get(place)
+            else:
+                self._listener.say(f"{place} keeps what the brain wrote: it changes all the time")
 
     def _delete(self, documents: Sequence[Json], wanted: RemovalChoice, ends: float) -> None:
         going = []

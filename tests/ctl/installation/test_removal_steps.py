@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common import names
 from nemutator_common.errors import OperatorError
+from nemutator_controller.scaling.marks import RaisedMark
 from nemutator_ctl.installation import files
 from nemutator_ctl.installation.kube_objects import ApiServerObjects
 from nemutator_ctl.installation.removal_steps import REVOKED_S, RemovalChoice, RemovalSteps
@@ -79,6 +81,40 @@ async def test_all_of_it_goes_when_that_is_asked_for(cluster: InstalledCluster) 
     await uninstall(cluster, data=True, definitions=True)
     assert "nemutator" not in cluster.names(kinds.NAMESPACES)
     assert not cluster.names(kinds.DEFINITIONS)
+
+
+async def test_what_the_brain_wrote_on_nodes_and_autoscalers_goes_after_it(
+    cluster: InstalledCluster,
+) -> None:
+    taint = {"key": str(names.PRESSURE), "value": "2", "effect": "PreferNoSchedule"}
+    node: dict[str, Any] = {
+        "metadata": {"name": "n1", "uid": "n1"},
+        "spec": {"taints": [taint]},
+    }
+    cluster.kube.store.put(kinds.NODES, {"apiVersion": "v1", "kind": "Node", **node})
+    mark = RaisedMark(base=2, raised=6, decision="d1", by="nemutator", uid="web").text
+    metadata = {"name": "web", "namespace": "shop", "uid": "web"}
+    raised = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {**metadata, "annotations": {str(names.RAISED_MINIMUM): mark}},
+        "spec": {"minReplicas": 6, "maxReplicas": 9},
+    }
+    cluster.kube.store.put(kinds.AUTOSCALERS, raised)
+    dry = await uninstall(cluster, dry_run="server")
+    did = [name for name, outcome in dry.did if outcome == "given back"]
+    assert did == ["node/n1", "horizontalpodautoscaler.autoscaling/web"]
+    (found,) = cluster.kube.store.all(kinds.AUTOSCALERS)
+    assert found["spec"]["minReplicas"] == 6
+
+    person = await uninstall(cluster)
+    order = [name for name, _ in person.did]
+    assert order.index("statefulset.apps/nemutator-brain") < order.index("node/n1")
+    (node,) = cluster.kube.store.all(kinds.NODES)
+    assert not node["spec"]["taints"]
+    (found,) = cluster.kube.store.all(kinds.AUTOSCALERS)
+    assert found["spec"] == {"minReplicas": 2, "maxReplicas": 9}
+    assert not (await uninstall(cluster)).did
 
 
 async def test_the_agent_stays_while_a_pod_has_its_socket(cluster: InstalledCluster) -> None:

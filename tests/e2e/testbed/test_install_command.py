@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common import names
+from nemutator_controller.scaling.marks import RaisedMark
 
 from scripts.chart import CHART
 from tests.e2e.testbed.test_helm import NAMESPACE, Json, named, values
@@ -148,7 +150,13 @@ def test_a_cluster_is_installed_into_changed_and_left(emptied: Cluster) -> None:
 
     back = nemutator("install", "--no-wait", **where)
     assert "deployment.apps/nemutator-admission created" in back
+    _marked(cluster)
     gone = nemutator("uninstall", **where).splitlines()
+    assert "node/marked given back" in gone
+    assert not cluster.get("node", "marked")["spec"].get("taints")
+    assert cluster.get("hpa", "raised", "--namespace=default")["spec"]["minReplicas"] == 2
+    cluster.kubectl("delete", "node", "marked")
+    cluster.kubectl("delete", "hpa", "raised", "--namespace=default")
     assert gone[0].startswith("mutatingwebhookconfiguration.")
     assert not cluster.get("all", space)["items"]
     kept = [each["metadata"]["name"] for each in cluster.get("crd")["items"]]
@@ -159,3 +167,27 @@ def test_a_cluster_is_installed_into_changed_and_left(emptied: Cluster) -> None:
     nemutator("uninstall", "--delete-data", "--delete-definitions", **where)
     spaces = [each["metadata"]["name"] for each in cluster.get("namespaces")["items"]]
     assert NAMESPACE not in spaces
+
+
+def _marked(cluster: Cluster) -> None:
+    """A node and an autoscaler, as a brain leaves them that has gone."""
+    taint = {"key": str(names.EMPTYING), "effect": "PreferNoSchedule"}
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "marked", "annotations": {str(names.REMOVABLE): "nothing runs"}},
+            "spec": {"taints": [taint]},
+        },
+        {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "raised", "namespace": "default"},
+            "spec": {"scaleTargetRef": target, "minReplicas": 6, "maxReplicas": 9},
+        },
+    )
+    uid = cluster.get("hpa", "raised", "--namespace=default")["metadata"]["uid"]
+    mark = RaisedMark(base=2, raised=6, decision="d1", by=NAMESPACE, uid=uid).text
+    annotation = f"{names.RAISED_MINIMUM}={mark}"
+    cluster.kubectl("annotate", "hpa", "raised", "--namespace=default", annotation)
