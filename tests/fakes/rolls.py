@@ -88,6 +88,8 @@ class MemoryWorkloads:
         self.version = 1
         self.notes: list[tuple[str, bool]] = []
         self.failure: Exception | None = None
+        self.races = False
+        """Whether its controller writes to it as soon as it is patched, as a Deployment's does."""
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -153,7 +155,11 @@ class MemoryWorkloads:
         self.document = merged(self.document, change)
         self.document["metadata"]["generation"] += 1
         self.version += 1
-        return await self.get(live.workload)
+        patched = await self.get(live.workload)
+        if self.races:
+            self.version += 1
+            self.document["status"]["observedGeneration"] = self.document["metadata"]["generation"]
+        return patched
 
     def notify(self, workload: RolledWorkload, note: str, *, warning: bool = False) -> None:
         self.notes.append((note, warning))

@@ -160,6 +160,8 @@ class SlowRolls:
         if found.is_done:
             why = await self._put_back(roll, live)
             await self._save(roll.then("done", why=why))
+        elif roll.why:
+            await self._stop(roll, live, roll.why)
         elif found.seen and (
             self._is_changed(roll, found)
             or found.size != roll.size
@@ -170,7 +172,10 @@ class SlowRolls:
             await self._save(replace(roll, progress_at=now))
         elif now - roll.progress_at >= roll.deadline_s:
             late = f"a pod was not ready within {roll.deadline_s:.0f} s"
-            await self._stop(roll, live, PAUSED if strategies.is_paused(live.document) else late)
+            roll = replace(roll, why=PAUSED if strategies.is_paused(live.document) else late)
+            # Kept before it is stopped, which pauses it, and may have to be tried again.
+            await self._save(roll)
+            await self._stop(roll, live, roll.why)
 
     def _is_changed(self, roll: Roll, found: strategies.RollStatus) -> bool:
         """Whether somebody has changed the workload since the last look at it."""

@@ -285,6 +285,22 @@ async def test_a_new_version_in_the_middle_of_a_roll_has_the_time_of_one_that_be
     assert one.state == ("stopped", f"a pod was not ready within 20 s; {RESUME}")
 
 
+async def test_a_stop_that_is_tried_again_tells_of_the_pod_and_not_of_its_own_pause() -> None:
+    one = Life()
+    async with one.running(roll(deadline_s=20)):
+        await one.check()
+        one.workloads.controller(updated=1, available=1)
+        await one.check(2)
+        one.workloads.races = True
+        await one.check(20)
+        assert one.state == ("rolling", "a pod was not ready within 20 s")
+        assert one.workloads.spec["paused"] is True
+        one.workloads.races = False
+        await one.check()
+    assert one.state == ("stopped", f"a pod was not ready within 20 s; {RESUME}")
+    assert one.strategy == USUAL
+
+
 async def test_who_pauses_it_meanwhile_is_not_told_of_a_pod() -> None:
     one = Life()
     async with one.running(roll(deadline_s=20)):

@@ -125,8 +125,9 @@ class Oversold:
         viewer = self.brain.token("viewer", audience="")
         shown = nemutator(self.brain, viewer, folder, "oversell", *words)
         assert shown.returncode == 0, shown
-        [row] = [line for line in shown.stdout.splitlines() if line.startswith(self.node)]
-        return row.split()
+        rows = [line.split() for line in shown.stdout.splitlines() if line.startswith(self.node)]
+        # There is none until the brain has looked at the node once.
+        return rows[0] if rows else []
 
 
 @pytest.fixture
@@ -205,7 +206,7 @@ def test_a_pod_fits_that_did_not_and_the_node_is_itself_again_without_the_policy
 
     cluster.apply(policy(name, "Preview"))
     holds(lambda: "Preview" in oversold.row(tmp_path), "it is said what would be")
-    holds(lambda: oversold.row(tmp_path)[6] == "1.10", "its use is known")
+    holds(lambda: oversold.row(tmp_path)[6:7] == ["1.10"], "its use is known")
     cluster.apply(policy(name, "Apply"))
     holds(lambda: "label" in oversold.row(tmp_path), "the node has not opted in")
     assert (oversold.annotations(), oversold.millis(), place("second")) == ({}, CORES, "")
