@@ -29,6 +29,9 @@ async def shaken_hands(
 ) -> ssl.SSLSocket:
     """*accepted* after its TLS handshake; it is closed where that fails. *changed* hears which socket it is by now."""
     loop = asyncio.get_running_loop()
+    # As event loops do: an answer of two records would otherwise wait until the first one is acknowledged.
+    with contextlib.suppress(OSError):
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     secured = context.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False)
     changed(secured)
     try:

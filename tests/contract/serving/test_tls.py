@@ -18,6 +18,7 @@ from nemutator_common import names
 from nemutator_common.addresses import TcpAddress
 from nemutator_common.errors import OperatorError
 from nemutator_common.serving.server import RELOAD_S, TlsFiles
+from nemutator_common.serving.tls_transport import shaken_hands
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.listeners import (
@@ -329,3 +330,20 @@ async def test_a_caller_who_never_hangs_up_is_left_after_a_while(tmp_path: Path)
             await asyncio.to_thread(secured.sendall, closing_get)
             await listener.until(lambda: listener.meter.total(names.HTTP_REQUESTS) == 1)
             await listener.quiet()
+
+
+async def test_an_answer_does_not_wait_until_the_one_before_is_acknowledged(tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    files = write_pair(tmp_path, "x")
+    context.load_cert_chain(files.certificate, files.key)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname(), PATIENCE_S) as plain,
+    ):
+        accepted, _ = server.accept()
+        accepted.setblocking(False)
+        async with asyncio.TaskGroup() as tasks:
+            calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, plain))
+            secured = await shaken_hands(accepted, context, lambda _: None)
+        with secured, calling.result():
+            assert secured.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
