@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nemutator_common.admission_snapshots import Tombstone
-from nemutator_controller.app.scaling import checked_scalers
+from nemutator_controller.app.scaling import SCALERS
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.scaling.model import SoundScaler
@@ -59,9 +59,7 @@ class MemoryScalers:
     known: bool = True
 
     def _checked(self) -> tuple[Sequence[SoundScaler], Mapping[ScalerKey, str]]:
-        return checked_scalers(
-            {("shop", name, f"s-{name}"): spec for name, spec in self.specs.items()}
-        )
+        return SCALERS.of({("shop", name, f"s-{name}"): spec for name, spec in self.specs.items()})
 
     def sound(self) -> Sequence[SoundScaler] | None:
         return self._checked()[0] if self.known else None

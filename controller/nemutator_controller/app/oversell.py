@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nemutator_common import names
@@ -14,6 +14,7 @@ from nemutator_controller.app.leadership import by_the_leader
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.placement import worst_cores
 from nemutator_controller.app.seasons import BrainSeasons
+from nemutator_controller.app.watched_specs import SpecCheck, WatchedSpecs, by_name, itself
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
 from nemutator_controller.inventory.ports import KnownLevels
@@ -38,7 +39,7 @@ from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import value_at
 from nemutator_controller.oversell.endpoint import OversellApi
 from nemutator_controller.oversell.keeping import KIND, PATH, OversellKeeping
-from nemutator_controller.oversell.model import SoundOversell, oversell_of
+from nemutator_controller.oversell.model import oversell_of
 from nemutator_controller.oversell.objects import NODE_OVERSELLS
 from nemutator_controller.oversell.observed_nodes import (
     CeilingUnknownError,
@@ -46,11 +47,9 @@ from nemutator_controller.oversell.observed_nodes import (
     ObservedNode,
 )
 from nemutator_controller.oversell.ratios import cpu_millis, cpu_text, parse_ratio, ratio_text
-from nemutator_controller.oversell.status_rows import NodeOversellObject
 from nemutator_controller.oversell.telling import OversellStatuses
-from nemutator_controller.policies.model import PolicyError
 
-MOST_POLICIES = 100
+OVERSELLS = SpecCheck(oversell_of, itself, 100, "NodeOversells: merge some")
 
 
 def oversell_part(
@@ -66,7 +65,7 @@ def oversell_part(
     informer = Informer(
         NODE_OVERSELLS, transport=cluster.reader.transport, process=process, may_be_absent=True
     )
-    policies = WatchedOversells(informer)
+    policies = WatchedSpecs(informer, by_name, OVERSELLS)
     keeping = OversellKeeping(
         NodesToOversell(cluster, nodes, counted, levels),
         policies,
@@ -92,46 +91,6 @@ def oversell_part(
             Task(TaskPhase.WORK, "node oversells' statuses", statuses.run, alone=True),
         ],
     )
-
-
-@dataclass(slots=True)
-class WatchedOversells:
-    """The `OversellPolicies` of a cluster."""
-
-    informer: Informer[NodeOversellObject]
-    _specs: Mapping[str, Any] | None = field(default=None, init=False)
-    _sound: Sequence[SoundOversell] = field(default=(), init=False)
-    _faulty: Mapping[str, str] = field(default_factory=dict, init=False)
-
-    def sound(self) -> Sequence[SoundOversell] | None:
-        try:
-            found = self.informer.snapshot().objects.values()
-        except NotSyncedError:
-            return None
-        specs = {each.metadata.name: each.spec for each in found}
-        # Their statuses are written as well, which changes nothing here.
-        if specs != self._specs:
-            self._specs = specs
-            self._sound, self._faulty = _checked(specs)
-        return self._sound
-
-    def faulty(self) -> Mapping[str, str]:
-        self.sound()
-        return self._faulty
-
-
-def _checked(specs: Mapping[str, Any]) -> tuple[Sequence[SoundOversell], Mapping[str, str]]:
-    sound: list[SoundOversell] = []
-    faulty: dict[str, str] = {}
-    for name in sorted(specs):
-        if len(sound) >= MOST_POLICIES:
-            faulty[name] = f"more than {MOST_POLICIES} NodeOversells: merge some"
-            continue
-        try:
-            sound.append(oversell_of(name, specs[name]))
-        except PolicyError as error:
-            faulty[name] = str(error)
-    return sound, faulty
 
 
 @dataclass(frozen=True, slots=True)

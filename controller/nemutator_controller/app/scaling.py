@@ -3,8 +3,8 @@
 import asyncio
 import math
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -17,12 +17,11 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.prometheus import prometheus
 from nemutator_controller.app.scaled_autoscalers import ClusterAutoscalers, SpareOfCluster
 from nemutator_controller.app.seasons import BrainSeasons
+from nemutator_controller.app.watched_specs import SpecCheck, WatchedSpecs
 from nemutator_controller.inventory.taking import CountedCluster
 from nemutator_controller.journal.records import EditOutcome, Reversal
 from nemutator_controller.journal.sql import SqlJournal
-from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.mutations.decisions import Decision
-from nemutator_controller.policies.model import PolicyError
 from nemutator_controller.prometheus_answers import (
     PrometheusRefusedError,
     PrometheusUnavailableError,
@@ -41,7 +40,6 @@ from nemutator_controller.seasons.calendars import DAY_S
 from nemutator_controller.seasons.day_book import CLUSTER, DayBook, Scope
 from nemutator_controller.seasons.finding import LONGEST_LEAD, SeasonFinding
 
-MOST_SCALERS = 1_000
 SHORTEST_ROUND_S = 2.0
 ASKED_WITHIN_S = 5.0
 
@@ -60,7 +58,7 @@ def scaling_part(
     if cluster is None or counted is None:
         return Part(routes=ScalersApi(None, None).routes())
     informer, finding = cluster.forecast_scalers, seasons.finding
-    scalers = WatchedScalers(informer)
+    scalers = WatchedSpecs(informer, _key, SCALERS)
     compressed = settings.season_day_s / DAY_S
     every_s = max(SHORTEST_ROUND_S, EVERY_S * compressed)
     raising = MinimumRaising(
@@ -105,50 +103,20 @@ def scaling_part(
     )
 
 
-@dataclass(slots=True)
-class WatchedScalers:
-    """The `KnownScalers` of a cluster."""
-
-    informer: Informer[ForecastScalerObject]
-    _specs: Mapping[tuple[str, str, str], Any] | None = field(default=None, init=False)
-    _sound: Sequence[SoundScaler] = field(default=(), init=False)
-    _faulty: Mapping[ScalerKey, str] = field(default_factory=dict, init=False)
-
-    def sound(self) -> Sequence[SoundScaler] | None:
-        try:
-            found = self.informer.snapshot().objects.values()
-        except NotSyncedError:
-            return None
-        specs = {
-            (one.metadata.namespace, one.metadata.name, one.metadata.uid): one.spec
-            for one in found
-            if not one.metadata.deletion_timestamp
-        }
-        # Their statuses are written as well, which changes nothing here.
-        if specs != self._specs:
-            self._specs = specs
-            self._sound, self._faulty = checked_scalers(specs)
-        return self._sound
-
-    def faulty(self) -> Mapping[ScalerKey, str]:
-        self.sound()
-        return self._faulty
+def _key(one: ForecastScalerObject) -> tuple[str, str, str] | None:
+    meta = one.metadata
+    return None if meta.deletion_timestamp else (meta.namespace, meta.name, meta.uid)
 
 
-def checked_scalers(
-    specs: Mapping[tuple[str, str, str], Any],
-) -> tuple[Sequence[SoundScaler], Mapping[ScalerKey, str]]:
-    sound: list[SoundScaler] = []
-    faulty: dict[ScalerKey, str] = {}
-    for namespace, name, uid in sorted(specs):
-        if len(sound) >= MOST_SCALERS:
-            faulty[namespace, name] = f"more than {MOST_SCALERS} ForecastScalers: remove some"
-            continue
-        try:
-            sound.append(scaler_of(namespace, name, uid, specs[namespace, name, uid]))
-        except PolicyError as error:
-            faulty[namespace, name] = str(error)
-    return sound, faulty
+def _sound(key: tuple[str, str, str], spec: Any) -> SoundScaler:
+    return scaler_of(*key, spec)
+
+
+def _named(key: tuple[str, str, str]) -> ScalerKey:
+    return key[0], key[1]
+
+
+SCALERS = SpecCheck(_sound, _named, 1_000, "ForecastScalers: remove some")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from nemutator_common.clocks import Clock
 
@@ -16,11 +15,10 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
 from nemutator_controller.app.sizing import LeakingMemory
+from nemutator_controller.app.watched_specs import SpecCheck, WatchedSpecs, by_name, itself
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.sql import SqlJournal
-from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.quantities import Quantity, parse_quantity
-from nemutator_controller.policies.model import PolicyError
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import Advice
 from nemutator_controller.sizing.ports import GrowingMemory
@@ -28,7 +26,6 @@ from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.updating.endpoint import SizingApi
 from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.model import SoundSizing, sizing_of
-from nemutator_controller.updating.objects import SizingPolicyObject
 from nemutator_controller.updating.records import (
     RESOURCES,
     AmountAdvice,
@@ -38,7 +35,7 @@ from nemutator_controller.updating.records import (
 from nemutator_controller.updating.resizing import RunningResizes
 from nemutator_controller.updating.telling import SizingStatuses
 
-MOST_POLICIES = 1_000
+SIZINGS = SpecCheck(sizing_of, itself, 1_000, "policies: merge some")
 
 
 def updating_part(
@@ -52,7 +49,7 @@ def updating_part(
     if cluster is None:
         return Part(routes=SizingApi(dict, dict).routes())
     informer = cluster.sizing_policies
-    policies = WatchedSizings(informer, seasons.in_season("SizingPolicy"))
+    policies = WatchedSizings(informer, by_name, SIZINGS, seasons.in_season("SizingPolicy"))
     resizes = RunningResizes(
         ClusterSizedPods(cluster),
         policies,
@@ -103,44 +100,10 @@ class HeardReplicas:
 
 
 @dataclass(slots=True)
-class WatchedSizings:
+class WatchedSizings(WatchedSpecs[str, str, SoundSizing]):
     """The `KnownSizings` of a cluster."""
 
-    informer: Informer[SizingPolicyObject]
     in_season: Callable[[], frozenset[str]]
-    _specs: Mapping[str, Any] | None = field(default=None, init=False)
-    _sound: Sequence[SoundSizing] = field(default=(), init=False)
-    _faulty: Mapping[str, str] = field(default_factory=dict, init=False)
-
-    def sound(self) -> Sequence[SoundSizing] | None:
-        try:
-            found = self.informer.snapshot().objects.values()
-        except NotSyncedError:
-            return None
-        specs = {each.metadata.name: each.spec for each in found}
-        # Their statuses are written as well, which changes nothing here.
-        if specs != self._specs:
-            self._specs = specs
-            self._sound, self._faulty = _checked(specs)
-        return self._sound
-
-    def faulty(self) -> Mapping[str, str]:
-        self.sound()
-        return self._faulty
-
-
-def _checked(specs: Mapping[str, Any]) -> tuple[Sequence[SoundSizing], Mapping[str, str]]:
-    sound: list[SoundSizing] = []
-    faulty: dict[str, str] = {}
-    for name in sorted(specs):
-        if len(sound) >= MOST_POLICIES:
-            faulty[name] = f"more than {MOST_POLICIES} policies: merge some"
-            continue
-        try:
-            sound.append(sizing_of(name, specs[name]))
-        except PolicyError as error:
-            faulty[name] = str(error)
-    return sound, faulty
 
 
 @dataclass(frozen=True, slots=True)
