@@ -8,7 +8,7 @@ from nemutator_controller.policies.model import PolicyError
 
 def made(name: str, spec: Any) -> str:
     if spec == "bad":
-        raise PolicyError(["bad is no spec"])
+        raise PolicyError(("bad is no spec",))
     return f"{name}={spec}"
 
 
