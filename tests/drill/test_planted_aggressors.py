@@ -140,7 +140,7 @@ WALKED = 1_500_000
 def test_who_copies_memory_that_no_cache_holds(tmp_path: Path) -> None:
     size = str(128 * MIB)
     words = [sys.executable, "-c", WALK_COSTS, str(WALKED), programs_beside.__file__, size]
-    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    ran = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
     streams, spins = map(float, ran.stdout.split())
     said = f"{streams:.2f} times the CPU beside it, {spins:.2f} beside one that only counts"
     print(f"a walk through memory takes {said}; load {os.getloadavg()}")
