@@ -14,7 +14,6 @@ from nemutator_controller.app.leadership import by_the_leader
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.placement import worst_cores
 from nemutator_controller.app.seasons import BrainSeasons
-from nemutator_controller.app.watched_specs import SpecCheck, WatchedSpecs, by_name, itself
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.inventory.model import ClusterFigures, ContainerName, UseLevels
 from nemutator_controller.inventory.ports import KnownLevels
@@ -48,6 +47,7 @@ from nemutator_controller.oversell.observed_nodes import (
 )
 from nemutator_controller.oversell.ratios import cpu_millis, cpu_text, parse_ratio, ratio_text
 from nemutator_controller.oversell.telling import OversellStatuses
+from nemutator_controller.policies.spec_watching import SpecCheck, WatchedSpecs, by_name, itself
 
 OVERSELLS = SpecCheck(oversell_of, itself, 100, "NodeOversells: merge some")
 

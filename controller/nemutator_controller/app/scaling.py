@@ -17,11 +17,11 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.prometheus import prometheus
 from nemutator_controller.app.scaled_autoscalers import ClusterAutoscalers, SpareOfCluster
 from nemutator_controller.app.seasons import BrainSeasons
-from nemutator_controller.app.watched_specs import SpecCheck, WatchedSpecs
 from nemutator_controller.inventory.taking import CountedCluster
 from nemutator_controller.journal.records import EditOutcome, Reversal
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.mutations.decisions import Decision
+from nemutator_controller.policies.spec_watching import SpecCheck, WatchedSpecs
 from nemutator_controller.prometheus_answers import (
     PrometheusRefusedError,
     PrometheusUnavailableError,

@@ -15,10 +15,10 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
 from nemutator_controller.app.sizing import LeakingMemory
-from nemutator_controller.app.watched_specs import SpecCheck, WatchedSpecs, by_name, itself
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.quantities import Quantity, parse_quantity
+from nemutator_controller.policies.spec_watching import SpecCheck, WatchedSpecs, by_name, itself
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import Advice
 from nemutator_controller.sizing.ports import GrowingMemory

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from nemutator_controller.app.watched_specs import SpecCheck, itself
 from nemutator_controller.policies.model import PolicyError
+from nemutator_controller.policies.spec_watching import SpecCheck, itself
 
 
 def made(name: str, spec: Any) -> str:
