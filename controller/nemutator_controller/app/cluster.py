@@ -12,21 +12,12 @@ from nemutator_controller.access.bearers import Accounts, account
 from nemutator_controller.access.key_reading import SigningKeys
 from nemutator_controller.access.proving import ProvenCallers
 from nemutator_controller.access.token_reviews import ReviewedCallers
+from nemutator_controller.app.ageing_adapters import AgeingNewsOnPods, PodsWithAgeing, WindowOwners
 from nemutator_controller.app.cluster_adapters import (
-    AgeingNewsOnPods,
     AgentPods,
     DeclaredPods,
     ImagesOfDeclaringPods,
-    KilledByKubelet,
-    MemoryOfKilled,
-    NamedPods,
-    OwnersOfUse,
-    PodsThatAsk,
-    PodsWithAgeing,
-    RequestedNow,
-    ResultsOnPods,
     StampedPodChanges,
-    WindowOwners,
 )
 from nemutator_controller.app.eviction_adapters import (
     KubeEvictions,
@@ -36,6 +27,13 @@ from nemutator_controller.app.eviction_adapters import (
 )
 from nemutator_controller.app.leadership import Leadership
 from nemutator_controller.app.parts import Task, TaskPhase
+from nemutator_controller.app.profile_adapters import NamedPods, PodsThatAsk, ResultsOnPods
+from nemutator_controller.app.sizing_adapters import (
+    KilledByKubelet,
+    MemoryOfKilled,
+    OwnersOfUse,
+    RequestedNow,
+)
 from nemutator_controller.cluster.inventory_watching import ObjectsWatch
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.journal.revisions import revision_of

@@ -32,6 +32,7 @@ from nemutator_controller.updating.records import (
     ContainerAdvice,
     SizedWorkload,
 )
+from nemutator_controller.updating.resize_writing import ResizeWriter
 from nemutator_controller.updating.resizing import RunningResizes
 from nemutator_controller.updating.telling import SizingStatuses
 
@@ -50,11 +51,12 @@ def updating_part(
         return Part(routes=SizingApi(dict, dict).routes())
     informer = cluster.sizing_policies
     policies = WatchedSizings(informer, by_name, SIZINGS, seasons.in_season("SizingPolicy"))
+    pods, journal = ClusterSizedPods(cluster), BrainJournal(SqlJournal(context.database))
     resizes = RunningResizes(
-        ClusterSizedPods(cluster),
+        pods,
         policies,
         AdviceOfUse(usages, cluster, LeakingMemory(findings), process.clock),
-        BrainJournal(SqlJournal(context.database)),
+        journal,
         HeardReplicas(replicas),
         SizingEvictions(
             SizedPodEvictor(
@@ -65,8 +67,8 @@ def updating_part(
             process,
             held=seasons.holds_evictions,
         ),
+        ResizeWriter(pods, journal, process, fresh=lambda: uuid.uuid4().hex),
         process=process,
-        fresh=lambda: uuid.uuid4().hex,
         per_minute=context.settings.resizes_per_minute,
         own_namespace=context.settings.namespace,
         held=seasons.holds_resizes,

@@ -1,8 +1,7 @@
-"""Resizes pods that run as policies say, each change in the journal before it is made.
+"""Decides which pods that run are resized or evicted now, as policies say, and in which order.
 
-The record and the pod's stamp come first, so that what was changed can be taken back whatever happens then; what
-the API server refuses is asked without effect before that. What kubelet makes of it stands in the pod's
-conditions, which the next look reads: a change that it puts off is waited for, one that it cannot make is told.
+What kubelet makes of a change stands in the pod's conditions, which the next look reads: a change that it puts off
+is waited for, one that it cannot make is told.
 """
 
 import logging
@@ -14,16 +13,11 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.path_texts import parse_path
-from nemutator_controller.mutations.paths import Json, PathError, value_at
-from nemutator_controller.mutations.stamps import in_full, merged, stamp_of, stamp_text, stamping
 from nemutator_controller.policies.time_windows import holds
 from nemutator_controller.updating.decisions import (
     DIFFERENT,
     VERB,
     SizingSituation,
-    changed_fields,
     decide,
     was_sized,
 )
@@ -49,14 +43,12 @@ from nemutator_controller.updating.records import (
     SizingDecision,
     WaitFirst,
 )
+from nemutator_controller.updating.resize_writing import TRIES, ResizeWriter
 from nemutator_controller.updating.selection import policy_for
 
 log = logging.getLogger(__name__)
 
 CHECK_S = 15.0
-TRIES = 5
-"""Kubelet may write the pod between our read and our write."""
-
 AT_ONCE = 200
 """Pods that are decided about in one turn of the event loop."""
 
@@ -65,7 +57,6 @@ REFUSED_FIRST_S, REFUSED_LONGEST_S = 300.0, 6 * 3_600.0
 
 UNPROVEN = "no replica of admission was heard of lately: nothing is changed until one is"
 HELD = "the SeasonPolicy {} holds resizes back"
-NO_ROOM = "its annotation has no room for a further change"
 
 Due = tuple[SizedPod, SoundSizing, ResizeInPlace | str]
 """What is to be done: a resize, or an eviction, of which the text says why."""
@@ -90,9 +81,8 @@ class RunningResizes:
     journal: SizingJournal
     webhook: ProvenWebhook
     evictions: SizingEvictions
+    writer: ResizeWriter
     process: Process
-    fresh: Callable[[], str]
-    """Makes unused ids of decisions."""
     _: KW_ONLY
     per_minute: float
     """Changes of all policies together."""
@@ -294,9 +284,11 @@ class RunningResizes:
                 if not isinstance(decision, ResizeInPlace):
                     return state_of(decision) if decision is not None else ("waits", "not known")
                 needs = needs_of(fresh, decision.changes)
-                edits = _edits(document, decision, policy.name)
-                await self.pods.rehearse(fresh, document, version, edits)
-                return await self._write(fresh, document, version, edits, decision)
+                note = await self.writer.write(fresh, document, version, decision, policy.name)
+                self._changed_at[pod.uid] = self.process.clock.now()
+                self._refused.pop(pod.uid, None)
+                self._count("given")
+                return "given", note
             except PodChangedError:
                 self._count("conflict")
             except NotResizedError as error:
@@ -310,92 +302,6 @@ class RunningResizes:
         if situation is None:
             return None
         return self._decided(pod, policy, situation)[0]
-
-    async def _write(
-        self,
-        pod: SizedPod,
-        document: Json,
-        version: str,
-        edits: Sequence[Edit],
-        decision: ResizeInPlace,
-    ) -> tuple[str, str]:
-        id_ = self.fresh()
-        with self.process.tracer.span(names.RESIZE_SPAN) as span:
-            span.note(namespace=pod.namespace, pod=pod.name, decision=id_, result="failed")
-            said = await self._traced(pod, document, version, edits, decision, id_, span.trace)
-            span.note(result=said[0])
-        return said
-
-    async def _traced(
-        self,
-        pod: SizedPod,
-        document: Json,
-        version: str,
-        edits: Sequence[Edit],
-        decision: ResizeInPlace,
-        id_: str,
-        trace: str,
-    ) -> tuple[str, str]:
-        stamp = merged(stamp_of(document, "Pod"), id_, edits)
-        text = in_full(stamp)
-        if text is None:
-            raise NotResizedError(NO_ROOM, again=False)
-        before = stamp_text(document, "Pod")
-        record = self._decision(id_, pod, stamp.edits or tuple(edits))
-        await self.journal.add(replace(record, trace=trace))
-        marked, marked_version = await self.pods.stamp(
-            pod, document, version, stamping(before, text)
-        )
-        try:
-            await self._resize(pod, marked, marked_version, edits)
-        except (PodChangedError, NotResizedError):
-            await self._unmark(pod, text, before)
-            raise
-        note = f"resized in place: {'; '.join(changed_fields(decision.changes))}"
-        self._changed_at[pod.uid] = self.process.clock.now()
-        self._refused.pop(pod.uid, None)
-        self._count("given")
-        log.info("pod_resized", {names.OBJECT: str(pod), names.DECISION: id_, names.REASON: note})
-        self.pods.notify(pod, f"{note} ({edits[0].policy}; `nemutator rollback {id_}`)")
-        return "given", note
-
-    async def _resize(
-        self, pod: SizedPod, document: Json, version: str, edits: Sequence[Edit]
-    ) -> None:
-        """As often as kubelet writes the pod's status in between."""
-        for left in reversed(range(TRIES)):
-            try:
-                await self.pods.resize(pod, document, version, edits)
-                return
-            except PodChangedError:
-                found = await self.pods.read(pod)
-                if not left or found is None:
-                    raise
-                _, document, version = found
-                if any(_live(document, edit) != edit.before for edit in edits):
-                    raise
-
-    async def _unmark(self, pod: SizedPod, text: str, before: tuple[object, ...]) -> None:
-        """Nothing was changed: the stamp that was there comes back."""
-        for _ in range(TRIES):
-            try:
-                found = await self.pods.read(pod)
-                if found is None or stamp_text(found[1], "Pod") != (text,):
-                    return
-                back = Edit(
-                    path=stamping((text,)).path,
-                    before=(text,),
-                    after=before,
-                    verb="stamp",
-                    policy="",
-                )
-                await self.pods.stamp(pod, found[1], found[2], back)
-                return
-            except PodChangedError:
-                continue
-            except NotResizedError as error:
-                log.warning("stamp_stays", {names.OBJECT: str(pod), names.ERROR: str(error)})
-                return
 
     def _refuse(self, pod: SizedPod, error: NotResizedError, needs: PodNeeds) -> None:
         why, again = str(error), error.again
@@ -447,47 +353,5 @@ class RunningResizes:
             rooms[each.name] = min(room, max(1.0, most))
         self._rooms = rooms
 
-    def _decision(self, id_: str, pod: SizedPod, edits: Sequence[Edit]) -> Decision:
-        namespace, kind, name = pod.workload
-        is_its_own = (kind, name) == ("Pod", pod.name)
-        return Decision(
-            id=id_,
-            at=self.process.clock.now(),
-            request_uid="",
-            operation="RESIZE",
-            mode="apply",
-            subject=Subject(
-                api_version="v1",
-                kind="Pod",
-                namespace=namespace,
-                name=pod.name,
-                uid=pod.uid,
-                owner_kind="" if is_its_own else kind,
-                owner_name="" if is_its_own else name,
-            ),
-            edits=tuple(edits),
-        )
-
     def _count(self, result: str) -> None:
         self.process.meter.count(names.RESIZES, result=result)
-
-
-def _live(document: Json, edit: Edit) -> tuple[object, ...]:
-    try:
-        return value_at(document, parse_path(edit.path), "Pod")
-    except PathError:
-        return ()
-
-
-def _edits(document: Json, decision: ResizeInPlace, policy: str) -> tuple[Edit, ...]:
-    return tuple(
-        Edit(
-            path=each.path,
-            before=value_at(document, parse_path(each.path), "Pod"),
-            after=(str(each.after),),
-            verb=VERB,
-            policy=policy,
-            reason=each.reason,
-        )
-        for each in decision.changes
-    )

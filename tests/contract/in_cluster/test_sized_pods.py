@@ -26,6 +26,7 @@ from nemutator_controller.updating.records import (
     PodChangedError,
     SizedWorkload,
 )
+from nemutator_controller.updating.resize_writing import ResizeWriter
 from nemutator_controller.updating.resizing import RunningResizes
 
 from tests.contract.in_cluster.watched_cluster import pod, watched
@@ -90,8 +91,8 @@ async def test_a_pod_is_resized_and_taken_back(tmp_path: Path) -> None:
             journal,
             Replicas(),
             SizingEvictions(evictor_of(cluster), process),
+            ResizeWriter(pods, journal, process, lambda: uuid.uuid4().hex),
             process,
-            lambda: uuid.uuid4().hex,
             per_minute=600,
         )
         engine._room = 600

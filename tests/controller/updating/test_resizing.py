@@ -13,6 +13,7 @@ from nemutator_controller.updating.records import (
     NotResizedError,
     PodSurroundings,
 )
+from nemutator_controller.updating.resize_writing import ResizeWriter
 from nemutator_controller.updating.resizing import REFUSED_FIRST_S, UNPROVEN, RunningResizes
 
 from tests.fakes.clocks import ManualClock
@@ -48,15 +49,16 @@ class Resizes:
         self.journal, self.replicas = MemorySizingJournal(), Replicas()
         self.advice = MemoryAdvice(app=replace(advice, last_at=self.clock.now()))
         ids = iter(range(1_000))
+        process = fake_process(clock=self.clock, meter=self.meter, tracer=tracer)
         self.engine = RunningResizes(
             self.pods,
             MemorySizings(p={"mode": "InPlace", **spec}),
             self.advice,
             self.journal,
             self.replicas,
-            SizingEvictions(self.pods, fake_process(clock=self.clock, meter=self.meter)),
-            process=fake_process(clock=self.clock, meter=self.meter, tracer=tracer),
-            fresh=lambda: f"d{next(ids)}",
+            SizingEvictions(self.pods, process),
+            ResizeWriter(self.pods, self.journal, process, lambda: f"d{next(ids)}"),
+            process,
             per_minute=per_minute,
         )
         self.engine._room = per_minute
