@@ -2,11 +2,12 @@
 
 import asyncio
 import ssl
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
+import requests
 from nemutator_agent.credentials.vault.documents import EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import (
@@ -15,12 +16,13 @@ from nemutator_agent.credentials.vault.failures import (
     VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.hvac_client import HvacVault
-from nemutator_agent.credentials.vault.hvac_transport import LARGEST_ANSWER
+from nemutator_agent.credentials.vault.hvac_transport import LARGEST_ANSWER, VaultTransport
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from tests.certificates import Authority
 from tests.contract.credentials.places import adapter, eventually
+from tests.fakes.relays import relay_to
 from tests.fakes.vaults import FakeVault
 
 PATIENCE_S = 60.0
@@ -94,6 +96,29 @@ async def test_what_stands_before_vault_speaks_for_no_call_of_it(
             assert raised.value.reason == "malformed"
 
 
+NESTED = b"[" * 20_000 + b"]" * 20_000
+
+
+async def test_what_is_nested_too_deeply_is_not_handed_out_and_is_no_outage(
+    fake: FakeVault,
+) -> None:
+    """OpenBao 2.7 keeps what pods write so; Vault 1.21 refuses it."""
+    fake.broken = 200, b'{"data": {"data": {"a": %b}, "metadata": {"version": 1}}}' % NESTED, {}
+    token = Secret("hvs.x")
+    with adapter(fake.url) as vault:
+        for call in (
+            vault.read(token, KV2, "secret/app"),
+            vault.exchange(token, VaultExchange(method="GET", path="secret/data/app")),
+        ):
+            with pytest.raises(UnsupportedSecretError, match="nested too deeply"):
+                await call
+        fake.broken = 200, b'{"auth": %b}' % NESTED, {}
+        for other in (vault.login("app", Secret("jwt")), vault.revoke(token), vault.lookup(token)):
+            assert await outage_in(other) == "malformed"
+        fake.broken = 502, NESTED, {}
+        assert await outage_in(vault.read(token, KV2, "secret/app")) == "down"
+
+
 async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:
     fake.hold.clear()
     with adapter(fake.url, call_s=0.05) as vault:
@@ -101,8 +126,12 @@ async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:
 
 
 async def outage_of_reading(vault: HvacVault) -> str:
+    return await outage_in(vault.read(Secret("hvs.x"), KV2, "secret/app"))
+
+
+async def outage_in(call: Awaitable[object]) -> str:
     with pytest.raises(VaultUnavailableError) as raised:
-        await vault.read(Secret("hvs.x"), KV2, "secret/app")
+        await call
     return raised.value.reason
 
 
@@ -126,12 +155,16 @@ async def test_an_answer_in_drips_gives_its_thread_back(
 
 async def test_an_answer_without_end_is_not_read_to_its_end(fake: FakeVault) -> None:
     fake.broken = 200, b"x" * (LARGEST_ANSWER + 1), {}
-    with adapter(fake.url) as vault, pytest.raises(VaultUnavailableError) as raised:
-        await vault.read(Secret("hvs.x"), KV2, "secret/app")
-    assert (raised.value.reason, raised.value.why) == (
-        "malformed",
-        "the answer is larger than 2 MiB",
-    )
+    token = Secret("hvs.x")
+    asked = VaultExchange(method="GET", path="secret/metadata/app", query=(("list", "true"),))
+    with adapter(fake.url) as vault:
+        with pytest.raises(VaultUnavailableError, match="the answer is larger than 2 MiB"):
+            await vault.lookup(token)
+        # What a pod has written says nothing of Vault.
+        with pytest.raises(UnsupportedSecretError, match="larger than 256 KiB"):
+            await vault.read(token, KV2, "secret/app")
+        with pytest.raises(UnsupportedSecretError, match="larger than 320 KiB"):
+            await vault.exchange(token, asked)
 
 
 async def test_what_vault_says_of_when_to_ask_again_is_heard(fake: FakeVault) -> None:
@@ -168,6 +201,39 @@ async def test_a_login_that_ends_when_nobody_waits_any_more_leaves_no_token(
         fake.go_on("login")
         await eventually(lambda: fake.revoked, "a revocation")
     assert fake.tokens == {}
+
+
+async def test_connections_that_are_lost_cost_one_call_and_not_one_each(fake: FakeVault) -> None:
+    fake.role("app", "jwt", ["secret/app"])
+    fake.write("secret/app", {"a": "1"})
+    async with relay_to(fake.url) as relay:
+        with adapter(relay.url) as vault:
+            token = (await vault.login("app", Secret("jwt"))).token
+            fake.hold.clear()
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(4):
+                    tasks.create_task(vault.read(token, KV2, "secret/app"))
+                await eventually(lambda: relay.opened == 4, "four connections")
+                fake.hold.set()
+            relay.lose_all()
+            assert await outage_in(vault.read(token, KV2, "secret/app")) == "down"
+            for _ in range(4):
+                await vault.read(token, KV2, "secret/app")
+
+
+@pytest.mark.parametrize(("idle_s", "opened"), [(PATIENCE_S, 1), (0.0, 3)])
+async def test_what_was_idle_for_too_long_is_opened_anew(
+    fake: FakeVault, idle_s: float, opened: int
+) -> None:
+    async with relay_to(fake.url) as relay:
+        with requests.Session() as session:
+            transport = VaultTransport(ssl.create_default_context(), connections=4, idle_s=idle_s)
+            session.mount("http://", transport)
+            for _ in range(3):
+                await asyncio.to_thread(
+                    session.get, f"{relay.url}/v1/sys/health", timeout=PATIENCE_S
+                )
+        assert relay.opened == opened
 
 
 async def test_nobody_there_is_an_outage() -> None:

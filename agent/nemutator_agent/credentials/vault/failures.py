@@ -53,6 +53,10 @@ class VaultUnavailableError(VaultError):
         return type(self)(self.reason, self.why, retry_after_s=self.retry_after_s)
 
 
+class LargeAnswerError(VaultUnavailableError):
+    """More than is read of any answer."""
+
+
 class VaultNotAskedError(VaultUnavailableError):
     """Vault was not asked, because it has failed just now."""
 

@@ -18,6 +18,7 @@ from nemutator_agent.credentials.vault.hvac_failures import (
     check_vault_says,
     is_gone,
     mapping,
+    of_a_pod,
     reason_of,
 )
 from nemutator_agent.credentials.vault.hvac_logins import HvacLogins, lease_in
@@ -73,7 +74,9 @@ class HvacVault:
         return await self._session.run(lambda: self._mount_of(token, path))
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
-        return await self._session.run(lambda: self._read(token, mount, path))
+        return await self._session.run(
+            lambda: of_a_pod(lambda: self._read(token, mount, path), most=LARGEST_DOCUMENT)
+        )
 
     async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
         return await self._session.run(lambda: exchanged(self._session.client(token), asked))

@@ -14,7 +14,12 @@ from nemutator_agent.credentials.vault.failures import (
     UnsupportedSecretError,
     VaultUnavailableError,
 )
-from nemutator_agent.credentials.vault.hvac_failures import NOT_OF_VAULT, is_gone, outage_of
+from nemutator_agent.credentials.vault.hvac_failures import (
+    NOT_OF_VAULT,
+    is_gone,
+    of_a_pod,
+    outage_of,
+)
 
 LARGEST_ANSWER = 320 << 10
 """The largest document with what Vault writes around it."""
@@ -30,6 +35,10 @@ _OF_VAULT = frozenset({"request_id", "errors", "data", "initialized"})
 
 
 def exchanged(client: Any, asked: VaultExchange) -> VaultAnswer:
+    return of_a_pod(lambda: _exchanged(client, asked), most=LARGEST_ANSWER)
+
+
+def _exchanged(client: Any, asked: VaultExchange) -> VaultAnswer:
     """Vault's answer, in the thread that calls; raises what hvac and requests raise for an outage and
     for a token that is gone."""
     headers = {}
@@ -72,8 +81,8 @@ def exchanged(client: Any, asked: VaultExchange) -> VaultAnswer:
 def _document(content: bytes) -> Mapping[str, Any] | None:
     """None for what is not one of Vault's."""
     try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
+        document = json.loads(content.decode())
+    except ValueError:
         return None
     if not isinstance(document, Mapping):
         return None

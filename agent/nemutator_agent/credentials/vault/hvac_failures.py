@@ -10,9 +10,11 @@ import requests
 from hvac import exceptions  # type: ignore[import-untyped]
 
 from nemutator_agent.credentials.vault.failures import (
+    LargeAnswerError,
     Outage,
     SecretMissingError,
     TokenGoneError,
+    UnsupportedSecretError,
     VaultDeniedError,
     VaultError,
     VaultUnavailableError,
@@ -37,6 +39,17 @@ REFUSALS = (
 )
 
 
+def of_a_pod(call: Callable[[], T], *, most: int) -> T:
+    """Run *call*, which reads what a pod may have written itself: what cannot be handed out of that says nothing
+    of Vault, and takes it from nobody else."""
+    try:
+        return call()
+    except LargeAnswerError:
+        raise UnsupportedSecretError(f"it is larger than {most >> 10} KiB") from None
+    except RecursionError:
+        raise UnsupportedSecretError("it is nested too deeply") from None
+
+
 def mapped(call: Callable[[], T]) -> T:
     """Run *call*; what hvac and requests raise becomes a VaultError, which keeps nothing of theirs."""
     try:
@@ -51,6 +64,8 @@ def mapped(call: Callable[[], T]) -> T:
         failure = VaultUnavailableError("down", f"no connection ({type(error).__name__})")
     except exceptions.VaultError as error:
         failure = _failure(error)
+    except RecursionError:
+        failure = VaultUnavailableError("malformed", NOT_OF_VAULT)
     raise failure
 
 
@@ -87,7 +102,7 @@ def _errors(body: bytes) -> list[str]:
     """As Vault gives them."""
     try:
         document = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     errors = document.get("errors") if isinstance(document, Mapping) else None
     return [error for error in errors if isinstance(error, str)] if isinstance(errors, list) else []

@@ -1,14 +1,20 @@
-"""HTTP for hvac with two bounds that requests lacks: one deadline for all of a call, and a largest answer.
+"""HTTP for hvac with what requests lacks: one deadline for all of a call, a largest answer, and distrust of
+connections.
 
 A timeout of requests is one for each piece that arrives: an answer that comes in drips would keep its
 thread for ever.
+
+What stands between may drop a connection and tell nobody: then whoever uses it next gets no answer, and so
+does whoever uses the next one. So after a failure no connection is used that was idle before it.
 """
 
+import functools
 import http.client
 import io
 import socket
 import ssl
 import time
+from math import inf
 from typing import Any
 
 import requests
@@ -17,13 +23,16 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from nemutator_agent.credentials.vault.failures import VaultUnavailableError
+from nemutator_agent.credentials.vault.failures import LargeAnswerError
 from nemutator_agent.credentials.vault.hvac_failures import outage_of
 
 CONNECT_S = 3.0
 
+LONGEST_IDLE_S = 50.0
+"""Balancers drop what was idle for a minute, and longer."""
+
 LARGEST_ANSWER = 2 << 20
-"""Vault keeps at most 1 MiB at one path. A larger answer would take the memory that all pods share."""
+"""Vault keeps 1 MiB at one path, and more in some storages. It would take the memory that all pods share."""
 
 _PIECE = 64 << 10
 
@@ -38,13 +47,20 @@ class VaultTransport(HTTPAdapter):
     80 ms. Raises what `outage_of` finds in an answer, except for who asks for a stream, and so for every
     answer as it is."""
 
-    def __init__(self, context: ssl.SSLContext, *, connections: int) -> None:
+    def __init__(
+        self, context: ssl.SSLContext, *, connections: int, idle_s: float = LONGEST_IDLE_S
+    ) -> None:
         self._context = context
+        self._trust = _Trust(idle_s)
         super().__init__(pool_connections=1, pool_maxsize=connections, max_retries=0)
 
     def init_poolmanager(self, *positional: Any, **named: Any) -> None:
         super().init_poolmanager(*positional, **named, ssl_context=self._context)
-        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
+        pools: dict[str, Any] = {
+            "http": functools.partial(_Pool, trust=self._trust),
+            "https": functools.partial(_TlsPool, trust=self._trust),
+        }
+        self.poolmanager.pool_classes_by_scheme = pools
 
     def build_connection_pool_key_attributes(
         self, request: Any, verify: Any, cert: Any = None
@@ -58,8 +74,12 @@ class VaultTransport(HTTPAdapter):
     def send(self, request: Any, *positional: Any, **named: Any) -> Any:
         # What is packed could unpack to any size.
         request.headers["Accept-Encoding"] = "identity"
-        response = super().send(request, *positional, **{**named, "stream": True})
-        body = _body(response)
+        try:
+            response = super().send(request, *positional, **{**named, "stream": True})
+            body = _body(response)
+        except requests.exceptions.RequestException:
+            self._trust.lose()
+            raise
         if not named.get("stream"):
             outage = outage_of(response.status_code, response.headers, body)
             if outage is not None:
@@ -77,12 +97,12 @@ def _body(response: requests.Response) -> bytes:
             size += len(piece)
             if size > LARGEST_ANSWER:
                 why = f"the answer is larger than {LARGEST_ANSWER >> 20} MiB"
-                raise VaultUnavailableError("malformed", why)
+                raise LargeAnswerError("malformed", why)
     except urllib3.exceptions.ReadTimeoutError:
         raise requests.exceptions.ReadTimeout from None
     except urllib3.exceptions.HTTPError as error:
         raise requests.exceptions.ConnectionError(type(error).__name__) from None
-    except VaultUnavailableError:
+    except LargeAnswerError:
         # What is left of the answer must not be taken for the next one.
         response.close()
         raise
@@ -123,15 +143,51 @@ class _Answer(http.client.HTTPResponse):
 
 class _Connection(HTTPConnection):
     response_class = _Answer
+    idle_since: float | None = None
 
 
 class _TlsConnection(HTTPSConnection):
     response_class = _Answer
+    idle_since: float | None = None
 
 
-class _Pool(HTTPConnectionPool):
+class _Trust:
+    """Which connections that are open may be used again. Times are by the monotonic clock."""
+
+    def __init__(self, idle_s: float) -> None:
+        self._idle_s = idle_s
+        self._lost = -inf
+
+    def lose(self) -> None:
+        """A call has failed on its way: the others that are idle now may fail as well."""
+        self._lost = time.monotonic()
+
+    def holds(self, idle_since: float) -> bool:
+        return idle_since > self._lost and time.monotonic() - idle_since < self._idle_s
+
+
+class _Trusting(HTTPConnectionPool):
+    """A pool that opens a connection anew where it is not trusted."""
+
+    def __init__(self, *positional: Any, trust: _Trust, **named: Any) -> None:
+        super().__init__(*positional, **named)
+        self._trust = trust
+
+    def _get_conn(self, timeout: float | None = None) -> Any:
+        connection: Any = super()._get_conn(timeout)
+        if connection.idle_since is not None and not self._trust.holds(connection.idle_since):
+            connection.close()
+        return connection
+
+    def _put_conn(self, conn: Any) -> None:
+        if conn is not None:
+            conn.idle_since = time.monotonic()
+        super()._put_conn(conn)
+
+
+class _Pool(_Trusting):
     ConnectionCls = _Connection
 
 
-class _TlsPool(HTTPSConnectionPool):
+class _TlsPool(_Trusting, HTTPSConnectionPool):
     ConnectionCls = _TlsConnection

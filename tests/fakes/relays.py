@@ -1,0 +1,62 @@
+"""What stands between a client and a server on loopback, and may lose their connections."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+LOOPBACK = "127.0.0.1"
+_PIECE = 64 << 10
+
+
+class Relay:
+    """Passes bytes on, both ways."""
+
+    def __init__(self, port: int) -> None:
+        self.opened = 0
+        """Connections of clients, until now."""
+        self.url = ""
+        self._port = port
+        self._lost: set[asyncio.StreamWriter] = set()
+        self._clients: set[asyncio.StreamWriter] = set()
+
+    def lose_all(self) -> None:
+        """Forget the connections there are, as a balancer does, and tell nobody before they are used."""
+        self._lost |= self._clients
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.opened += 1
+        self._clients.add(writer)
+        to_reader, to_writer = await asyncio.open_connection(LOOPBACK, self._port)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._pass(reader, to_writer, writer))
+                tasks.create_task(self._pass(to_reader, writer, writer))
+        finally:
+            self._clients.discard(writer)
+            writer.close()
+            to_writer.close()
+
+    async def _pass(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        client: asyncio.StreamWriter,
+    ) -> None:
+        with contextlib.suppress(ConnectionError):
+            while piece := await reader.read(_PIECE):
+                if client in self._lost:
+                    client.transport.abort()
+                    break
+                writer.write(piece)
+                await writer.drain()
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def relay_to(url: str) -> AsyncIterator[Relay]:
+    relay = Relay(urlsplit(url).port or 0)
+    server = await asyncio.start_server(relay.serve, LOOPBACK, 0)
+    relay.url = f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}"
+    async with server:
+        yield relay
