@@ -30,11 +30,13 @@ class MemoryUsageHistory(Failing):
         self, rows: Sequence[SavedRow], gone: Sequence[int], slices: Sequence[Slice]
     ) -> None:
         self._work()
+        fresh = {one.name: one for one in slices}
+        assert len(fresh) == len(slices), "a database refuses two of one name"
         self.steps.append(len(slices))
         for number in gone:
             self.kept_rows.pop(number, None)
         self.kept_rows |= {one.number: one for one in rows}
-        self.kept |= {one.name: one for one in slices}
+        self.kept |= fresh
 
     async def drop_beyond(self, rows: int) -> None:
         self._work()

@@ -13,6 +13,15 @@ from nemutator_controller.history.usage_history import FUTURE_S, UsageHistory
 Changed = tuple[Level, int]
 """A level, and which minute, five minutes or hour of the week has changed in it."""
 
+HEARD: Changed = ("heard", 0)
+
+
+def to_save(usage: UsageHistory, changed: Iterable[Changed]) -> list[Changed]:
+    """Of *changed*, the last one of each place: where a store has failed for long, a place may have come round again."""
+    last = {(level, _place(usage, level, number)[0]): number for level, number in sorted(changed)}
+    last.pop(HEARD, None)
+    return [HEARD, *((level, number) for (level, _), number in last.items())]
+
 
 def slices(usage: UsageHistory, changed: Iterable[Changed], *, saved: int) -> Iterator[Slice]:
     """The slices of what *changed*, in the save with this number."""

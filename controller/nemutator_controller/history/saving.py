@@ -12,7 +12,7 @@ from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.saving import save_repeatedly
 from nemutator_controller.history.ports import UsageHistoryStore
 from nemutator_controller.history.rows import NumberedKey
-from nemutator_controller.history.saved_history import Changed, Restoring, slices
+from nemutator_controller.history.saved_history import Changed, Restoring, slices, to_save
 from nemutator_controller.history.slices import LEVELS, PART, SavedRow, Slice
 from nemutator_controller.history.usage_history import FORGOTTEN_S, UsageHistory
 
@@ -80,7 +80,7 @@ class UsageHistorySaver:
         self.process.meter.gauge(names.HISTORY_ROWS, len(self.usage.rows))
         self._saved += 1
         begun, gone = self.usage.rows.begun(), self.usage.rows.gone()
-        changed: list[Changed] = [("heard", 0), *sorted(self.usage.take_changed())]
+        changed = to_save(self.usage, self.usage.take_changed())
         try:
             await self._save(begun, gone, changed)
         except StoreUnavailableError as failure:

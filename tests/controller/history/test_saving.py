@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from nemutator_common import names
-from nemutator_controller.history.minutes import MINUTE_S
+from nemutator_controller.history.minutes import CELLS, MINUTE_S
 from nemutator_controller.history.saving import EVERY_S, ROWS_STEP, STEP, UsageHistorySaver
 from nemutator_controller.history.slices import Slice
 from nemutator_controller.history.usage_history import FORGOTTEN_S, UsageHistory
@@ -109,16 +109,17 @@ async def test_it_is_saved_again_and_again_and_once_more_at_the_end() -> None:
     assert len(life.store.kept_rows) == 2
 
 
-async def test_a_store_that_fails_is_tried_again_with_all_that_changed() -> None:
+@pytest.mark.parametrize("later", [1, CELLS, 2 * CELLS + 1])
+async def test_a_store_that_fails_is_tried_again_with_all_that_changed(later: int) -> None:
     life = Life()
     life.use("a", minute=0)
     life.store.broken = "full"
     await life.saver.save()
     assert (life.store.kept_rows, life.store.kept) == ({}, {})
     life.store.broken = None
-    life.use("a", minute=1)
+    life.use("a", minute=later)
     await life.saver.save()
-    after = Life(life.store, now=BEGIN + 120)
+    after = Life(life.store, now=BEGIN + MINUTE_S * (later + 1))
     await after.saver.restore()
     assert all_that_is_known(after.usage) == all_that_is_known(life.usage)
 
