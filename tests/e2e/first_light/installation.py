@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import secrets
 import shutil
 import ssl
 import subprocess
@@ -13,7 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.first_light.manifests import AGENT, CONTROLLER, REPOSITORY, Place, documents
+from tests.e2e.first_light.manifests import (
+    AGENT,
+    REPOSITORY,
+    Place,
+    agent,
+    controller,
+    documents,
+)
 from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.any_node import AnyNode
@@ -136,12 +144,17 @@ def install(
 ) -> Installation:
     """Everything of `deploy/`, with further settings of the *brain*, and return when it is ready. *look_s*: how often
     an agent on a real CPU looks."""
-    image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.agent", AGENT)
-    image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.controller", CONTROLLER)
+    return installed(cluster, node, image, vault, place_on(cluster, node, vault, brain, look_s))
+
+
+def place_on(
+    cluster: Cluster, node: AnyNode, vault: Vault, brain: str = "", look_s: float = 1.0
+) -> Place:
+    """Ports and settings for an installation of this tree."""
     ports = {name: free_port() for name in ("console", "uplink", "https", *METRICS.values())}
     node.expose(ports.values())
     node.reach(vault.port)
-    place = Place(
+    return Place(
         kubelet_root=node.kubelet_root,
         settings=_settings(node, vault, ports, brain, look_s),
         ports=ports,
@@ -152,6 +165,14 @@ def install(
         },
         emulated=node.emulated,
     )
+
+
+def installed(
+    cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault, place: Place
+) -> Installation:
+    """What *place* says, with images built of its tree, once it is ready."""
+    image.from_dockerfile(place.tree, place.tree / "Dockerfile.agent", agent(place.tag))
+    image.from_dockerfile(place.tree, place.tree / "Dockerfile.controller", controller(place.tag))
     cluster.apply(*documents(place))
     for workload in WORKLOADS:
         try:
@@ -163,8 +184,10 @@ def install(
             raise AssertionError(f"{error}\n{said(cluster)}") from error
     authority = cluster.get("configmap", "nemutator-ca", f"--namespace={NAMESPACE}")
     # A second installation of one run has a file of its own.
-    ca_file = cluster.run.file(f"nemutator-ca-{ports['console']}.crt", authority["data"]["ca.crt"])
-    installation = Installation(cluster, node, vault, ports, ca_file)
+    ca_file = cluster.run.file(
+        f"nemutator-ca-{secrets.token_hex(4)}.crt", authority["data"]["ca.crt"]
+    )
+    installation = Installation(cluster, node, vault, dict(place.ports), ca_file)
     until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=READY_S)
     return installation
 

@@ -8,9 +8,25 @@ from typing import Any
 import yaml
 
 REPOSITORY = Path(__file__).parents[3]
-FOLDERS = (REPOSITORY / "deploy" / "crds", REPOSITORY / "deploy" / "manifests")
+TAG = "e2e"
+
+
+def folders(tree: Path) -> tuple[Path, Path]:
+    """Of the manifests in *tree*, in the order in which they are applied."""
+    return tree / "deploy" / "crds", tree / "deploy" / "manifests"
+
+
+def agent(tag: str) -> str:
+    return f"localhost/nemutator/agent:{tag}"
+
+
+def controller(tag: str) -> str:
+    return f"localhost/nemutator/controller:{tag}"
+
+
+FOLDERS = folders(REPOSITORY)
 VERSION = "0.1.0"
-AGENT, CONTROLLER = "localhost/nemutator/agent:e2e", "localhost/nemutator/controller:e2e"
+AGENT, CONTROLLER = agent(TAG), controller(TAG)
 KUBELET = "/var/lib/kubelet"
 RUN = "/run/"
 LONGEST_CALL_S = 30
@@ -35,11 +51,17 @@ class Place:
     """For processes that call the API server."""
     emulated: bool
     """Whether its CPUs are."""
+    tree: Path = REPOSITORY
+    tag: str = TAG
+    """Of the images that were built of *tree*."""
+    keeps: bool = False
+    """Whether somebody provides storage; else what the brain has written goes with its pod."""
 
 
 def documents(place: Place) -> list[Json]:
     """All of them, definitions first, as they are applied to the testbed."""
-    return [_adapted(document, place) for folder in FOLDERS for document in _read(folder)]
+    found = (document for folder in folders(place.tree) for document in _read(folder))
+    return [_adapted(document, place) for document in found]
 
 
 def _read(folder: Path) -> Iterator[Json]:
@@ -82,13 +104,16 @@ def _adapt_workload(spec: Json, place: Place) -> None:
     for volume in pod.get("volumes", ()):
         if path := volume.get("hostPath"):
             path["path"] = _moved(path["path"], place)
-    # Nobody provides storage there.
-    for claim in spec.pop("volumeClaimTemplates", ()):
-        pod["volumes"].append({"name": claim["metadata"]["name"], "emptyDir": {}})
+    if not place.keeps:
+        for claim in spec.pop("volumeClaimTemplates", ()):
+            pod["volumes"].append({"name": claim["metadata"]["name"], "emptyDir": {}})
 
 
 def _adapt_container(container: Json, place: Place) -> None:
-    images = {f"nemutator/agent:{VERSION}": AGENT, f"nemutator/controller:{VERSION}": CONTROLLER}
+    images = {
+        f"nemutator/agent:{VERSION}": agent(place.tag),
+        f"nemutator/controller:{VERSION}": controller(place.tag),
+    }
     container["image"] = images[container["image"]]
     container["imagePullPolicy"] = "Never"
     container["resources"] = {}
