@@ -92,6 +92,8 @@ class Parser(argparse.ArgumentParser):
             return ""
         if unknown[1] in self._option_string_actions:
             return f" (write {unknown[1]} before the verb)"
+        if unknown[1] == "--cluster" and "--context" in self._option_string_actions:
+            return " (only its own brain knows this of another cluster: ask it, with --context)"
         near = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
         return f" (did you mean {near[0]}?)" if near else ""
 

@@ -30,6 +30,20 @@ def test_what_is_like_nothing_suggests_nothing(capsys: pytest.CaptureFixture[str
     assert "did you mean" not in capsys.readouterr().err
 
 
+def test_who_asks_for_another_cluster_is_told_whom_to_ask(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = made()
+    # Which is more like it.
+    parser.add_argument("--datadog-cluster")
+    parser.add_argument("--context")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--cluster=west"])
+    said = capsys.readouterr().err
+    assert "only its own brain knows this of another cluster: ask it, with --context" in said
+    assert "did you mean" not in said
+
+
 def test_an_option_behind_a_verb_that_stands_before_it_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

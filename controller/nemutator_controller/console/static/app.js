@@ -5,7 +5,8 @@ import { attribute, byId, hide, text } from "./dom.js";
 import { span, visible } from "./format.js";
 import { listenToDetails } from "./details.js";
 import { listenToList, showList, takeable } from "./listing.js";
-import { LISTS, areMoving, filteredHref } from "./lists.js";
+import { viewOf } from "./inventory.js";
+import { areMoving, filteredHref, listOf } from "./lists.js";
 import { listenToPicker, showTargets } from "./picker.js";
 import { showOverview } from "./overviewview.js";
 import { listenToEditor } from "./policyeditor.js";
@@ -19,13 +20,19 @@ const EVERY_MS = 3000;
 /** While a profile is made, its seconds are counted down. */
 const MOVING_MS = 1000;
 const LONGEST_WAIT_MS = 6000;
+/** What other clusters publish and save, they do once a minute, and a brain reads much for it. */
+const ELSEWHERE_MS = 20000;
 /** A dozen questions at once. */
 const OVERVIEW_MS = 6000;
 
 /** Name of the node whose rows a person may have folded and unfolded. */
 let shownNode = null;
 
-const viewShown = () => (state.overview ? "overview" : state.row ? "workloads" : (state.list ?? "topology"));
+const cluster = () => state.row?.cluster ?? state.cluster;
+
+const listShown = () => listOf(state.list, state.cluster);
+
+const viewShown = () => (state.overview ? "overview" : cluster() != null ? "clusters" : state.row ? "workloads" : (state.list ?? "topology"));
 
 function show() {
   for (const link of byId("views").querySelectorAll("a")) {
@@ -43,12 +50,12 @@ function show() {
   hide(byId("of-node"), state.node == null);
   showBanner();
   showFreshness();
-  const title = state.overview ? "Overview" : state.list ? LISTS[state.list].title : state.row ? visible(state.row.name) : state.node && visible(state.node.name);
+  const title = state.overview ? "Overview" : state.list ? listShown().title : state.row ? visible(state.row.name) : state.node && visible(state.node.name);
   document.title = title ? `${title} · nemutator` : "nemutator";
   showTargets(state.list === "profiles" ? state.targets : null);
   if (state.overview) showOverview(state.answers, state.answersAt, brain.warning);
   else if (state.row) showRow(state.row, state.rowFound, askToTakeBack);
-  else if (state.list) showList(LISTS[state.list], state.document, askToTakeBack);
+  else if (state.list) showList(listShown(), state.document, askToTakeBack);
   else if (listsNodes) showNodes(state.nodes);
   else if (state.node) showChosen();
 }
@@ -158,7 +165,8 @@ function go() {
 function keepInAddress(words) {
   if (state.list === "profiles") return;
   state.narrowedBy = words || null;
-  history.replaceState(null, "", words ? filteredHref(state.list, words) : `#${state.list}`);
+  const view = viewOf(state.list, state.cluster);
+  history.replaceState(null, "", words ? filteredHref(view, words) : `#${view}`);
 }
 
 function listen() {
@@ -183,7 +191,7 @@ function listen() {
   byId("list-filter").addEventListener("input", () => {
     show();
     keepInAddress(byId("list-filter").value);
-    if (LISTS[state.list].searched) pollNow();
+    if (listShown().searched) pollNow();
   });
   listenToList(show);
   listenToDetails();
@@ -226,6 +234,6 @@ for (;;) {
     text(byId("banner"), `This page has a defect: ${error.message}`);
   }
   const moving = state.list === "profiles" && areMoving(state.document?.items ?? []);
-  const every = moving ? MOVING_MS : state.overview ? OVERVIEW_MS : EVERY_MS;
-  await nextPoll(Math.min(LONGEST_WAIT_MS, every * 2 ** Math.max(0, state.failures - 3)));
+  const every = cluster() != null ? ELSEWHERE_MS : moving ? MOVING_MS : state.overview ? OVERVIEW_MS : EVERY_MS;
+  await nextPoll(Math.min(Math.max(LONGEST_WAIT_MS, every), every * 2 ** Math.max(0, state.failures - 3)));
 }

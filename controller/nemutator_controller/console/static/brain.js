@@ -1,5 +1,7 @@
 // The brain, as this page may ask it: answers, or one of three reasons why there is none.
 
+import { ofCluster } from "./inventory.js";
+
 /** No answer that can be read came back in time: the question is asked again. */
 export class LostError extends Error {}
 
@@ -48,12 +50,12 @@ export const history = (node, sinceS) => get(historyPath(node, sinceS));
 const HISTORY_ROWS = "/api/v1/history/workloads";
 
 /** The containers that are called so and have a history. */
-export const historyRows = (namespace, name) =>
-  get(`${HISTORY_ROWS}?${new URLSearchParams({ namespace, name, limit: 100 })}`);
+export const historyRows = ({ namespace, name, cluster }) =>
+  get(ofCluster(`${HISTORY_ROWS}?${new URLSearchParams({ namespace, name, limit: 100 })}`, cluster));
 
-export const rowHistoryPath = ({ namespace, kind, name, container }, backS) => {
+export const rowHistoryPath = ({ namespace, kind, name, container, cluster }, backS) => {
   const parts = [namespace, kind, name].map(encodeURIComponent).join("/");
-  return `/api/v1/workloads/${parts}/history?${new URLSearchParams({ container, from: -backS })}`;
+  return ofCluster(`/api/v1/workloads/${parts}/history?${new URLSearchParams({ container, from: -backS })}`, cluster);
 };
 
 /** What is older than the brain's own history, another has to be asked for. */
@@ -61,8 +63,8 @@ export const rowHistory = (path) => ask(path, CHANGE_DEADLINE_MS, {});
 
 export const adviceOf = (namespace) => get(`/api/v1/advice?${new URLSearchParams({ namespace })}`);
 
-export const workloadOf = (namespace, name) =>
-  get(`/api/v1/workloads?${new URLSearchParams({ namespace, fieldSelector: `name=${name}` })}`);
+export const workloadOf = ({ namespace, name, cluster }) =>
+  get(ofCluster(`/api/v1/workloads?${new URLSearchParams({ namespace, fieldSelector: `name=${name}` })}`, cluster));
 
 const NAMED = 100;
 

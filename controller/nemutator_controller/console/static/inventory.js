@@ -1,13 +1,39 @@
 // The lists of what there is, what it asks for and what it uses. Pure: documents in, rows out.
 
 import { ago, cell, place, stacked } from "./cells.js";
-import { UNKNOWN, bytes, cores, counted, percent, worst } from "./format.js";
+import { UNKNOWN, bytes, cores, counted, percent, span, visible, worst } from "./format.js";
 import { wastedByAll } from "./prices.js";
 
 /** What of a cluster one answer holds: a page that asks every few seconds cannot have all of it. */
 const NODES = 200;
 const WORKLOADS = 300;
 const FLOWS = 300;
+
+const API = "/api/v1/";
+
+/** *path* of the API for *cluster*, of those on one database; null for the one that is asked. */
+export const ofCluster = (path, cluster) =>
+  cluster == null ? path : path.replace(API, `${API}clusters/${encodeURIComponent(cluster)}/`);
+
+/** The name of a list in the page's address. */
+export const viewOf = (list, cluster) => (cluster == null ? list : `${list}@${encodeURIComponent(cluster)}`);
+
+/** *list* as the brain of another *cluster* has published it; there it has no actions but those that `elsewhere` links to. */
+export function elsewhere(list, cluster) {
+  const { command, links } = list.elsewhere;
+  return {
+    ...list,
+    title: `${list.title} of ${visible(cluster)}`,
+    about: `As its brain has published it, once a minute. ${list.about}`,
+    path: ofCluster(list.path, cluster),
+    note: ({ remaining = 0, now, counted_at: at }) =>
+      [
+        at == null || now == null ? "" : `This is ${span(now - at)} old.`,
+        remaining > 0 ? `${counted(remaining, "row")} more: ${command} --cluster=${visible(cluster)} finds them.` : "",
+      ].join(" ").trim(),
+    row: (item, now) => ({ ...list.row(item, now), links: links(item, cluster) }),
+  };
+}
 
 const more = (what, command) => ({ remaining = 0 }) =>
   remaining > 0 ? `${counted(remaining, what)} more: ${command} finds them.` : "";
@@ -45,6 +71,7 @@ export const capacity = {
   empty: "No node is known yet: the first report takes a few seconds after the start of its agent.",
   path: `/api/v1/nodes?orderBy=requested&limit=${NODES}`,
   note: more("node", "nemutator nodes"),
+  elsewhere: { command: "nemutator nodes", links: () => [] },
   columns: ["Node", "State", "CPU", "Memory", "Pods", "Pressure"],
   acts: true,
   row: (node, now) => {
@@ -72,7 +99,11 @@ export const capacity = {
   },
 };
 
-/** Where the page shows what a workload used. */
+/** Of a plain control group only what runs in it has a history. */
+const past = ({ namespace, kind, name }, cluster = null) =>
+  kind === "group" ? [] : [{ text: "history", href: historyHref(namespace, kind, name, ...(cluster == null ? [] : ["", "", cluster])) }];
+
+/** Where the page shows what a workload used; after its name may follow a container, how far back, and another cluster. */
 export const historyHref = (...parts) =>
   `#history/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
 
@@ -108,6 +139,7 @@ export const workloads = {
   empty: "No workload has been seen yet: agents report what runs within a quarter of a minute.",
   path: `/api/v1/workloads?orderBy=cpu&limit=${WORKLOADS}`,
   note: (document) => [more("workload", "the filter workload:NAME")(document), wastedByAll(document)].filter(Boolean).join(" "),
+  elsewhere: { command: "nemutator workloads", links: (one, cluster) => past(one, cluster) },
   /** What is looked for among all of them, and not only among those that are shown. */
   searched: (words) =>
     [...words.matchAll(/(?:^|\s)workload:(\S+)/gi)]
@@ -132,9 +164,8 @@ export const workloads = {
         : stacked(`${bytes(one.network.received)}/s in`, `${bytes(one.network.sent)}/s out`),
       trouble(one),
     ],
-    // Of a plain control group only what runs in it has a history.
     links: [
-      ...(one.kind === "group" ? [] : [{ text: "history", href: historyHref(one.namespace, one.kind, one.name) }]),
+      ...past(one),
       { text: "profile", href: `#profiles/${encodeURIComponent(one.name)}` },
       { text: "advice", href: `#advice/${encodeURIComponent(`workload:${one.name}`)}` },
     ],
@@ -191,6 +222,7 @@ export const clusters = {
       ? ""
       : `All together: ${totals.nodes.nodes} nodes, ${totals.nodes.pods} pods, ${totals.workloads.workloads} workloads.`,
   columns: ["Cluster", "Nodes", "Pods", "Workloads", "Allocatable", "Requested", "Used", "Waste", "Published"],
+  acts: true,
   row: (one, now) => ({
     key: one.name,
     cells: [
@@ -206,6 +238,9 @@ export const clusters = {
           ]),
       { ...ago(one.published_at, now), ...(one.stale ? { grade: "suffer" } : {}) },
     ],
-    links: [],
+    links: [
+      ["nodes", "capacity"],
+      ["workloads", "workloads"],
+    ].map(([text, list]) => ({ text, href: `#${viewOf(list, one.here ? null : one.name)}` })),
   }),
 };

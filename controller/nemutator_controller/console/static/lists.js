@@ -7,7 +7,7 @@ import { ago, cell, lines, place } from "./cells.js";
 import { diff } from "./edits.js";
 import { UNKNOWN, bytes, cores, counted, runtime, span, visible } from "./format.js";
 import { drawing } from "./history.js";
-import { capacity, clusters, flows, historyHref, workloads } from "./inventory.js";
+import { capacity, clusters, elsewhere, flows, historyHref, workloads } from "./inventory.js";
 import { parse, sorted } from "./listfilter.js";
 import { policies } from "./policies.js";
 import { seasons } from "./seasons.js";
@@ -302,6 +302,9 @@ const grants = {
 };
 
 export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, policies, "missed-pods": missed, advice, seasons, ageing, neighbours, leases, grants };
+
+/** The list called *name*, of *cluster*; null for the cluster whose brain this is. */
+export const listOf = (name, cluster) => (cluster == null ? LISTS[name] : elsewhere(LISTS[name], cluster));
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {

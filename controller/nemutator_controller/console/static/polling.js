@@ -4,7 +4,7 @@ import { flame } from "./flame.js";
 import { foldedPath, newest } from "./workloadfindings.js";
 import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
-import { LISTS } from "./lists.js";
+import { LISTS, listOf } from "./lists.js";
 import { PARTS } from "./overview.js";
 import { SPANS, demandOf } from "./plots.js";
 
@@ -24,6 +24,8 @@ export const state = {
   answersAt: null,
   /** The list that is shown; null for the topology. */
   list: null,
+  /** The other cluster that it is of; null for the one whose brain this is. */
+  cluster: null,
   /** What the address narrows it by; null for nothing. */
   narrowedBy: null,
   /** The workload whose history is shown, as the address names it; null for none. */
@@ -52,27 +54,33 @@ const now = () => performance.now() / 1000;
 /** Seconds since the last answer; null when there was none. */
 export const sinceAnswer = () => (state.answeredAt == null ? null : now() - state.answeredAt);
 
-/** Go where *hash* says: `#profiles`, `#mutations/WORDS`, `#topology`, `#topology/NODE` or `#history/NAMESPACE/KIND/NAME/CONTAINER/1d`. */
+/**
+ * Go where *hash* says: `#profiles`, `#mutations/WORDS`, `#workloads@CLUSTER`, `#topology`, `#topology/NODE` or
+ * `#history/NAMESPACE/KIND/NAME/CONTAINER/1d/CLUSTER`.
+ */
 export function goTo(hash) {
-  const [view, ...rest] = hash.slice(1).split("/");
+  const [first, ...rest] = hash.slice(1).split("/");
+  const [view, other] = first.split("@");
   const overview = view === "overview";
-  const list = Object.hasOwn(LISTS, view) ? view : null;
+  const list = Object.hasOwn(LISTS, view) && (other == null || LISTS[view].elsewhere != null) ? view : null;
+  const cluster = list != null && other != null ? decoded(other) : null;
   const row = view === "history" && rest.length >= 3 ? rowIn(rest.map(decodedPart)) : null;
   const names = !overview && list == null && row == null && rest.length > 0;
   const chosen = names ? decoded(rest.join("/")) : null;
   const narrowedBy = list == null || rest.length === 0 ? null : decoded(rest.join("/"));
-  const same = JSON.stringify(row) === JSON.stringify(state.row) && narrowedBy === state.narrowedBy;
+  const same = JSON.stringify(row) === JSON.stringify(state.row) && narrowedBy === state.narrowedBy && cluster === state.cluster;
   if (overview === state.overview && list === state.list && chosen === state.chosen && same) return;
   const search = list === "profiles" ? (narrowedBy ?? "") : "";
-  Object.assign(state, { overview, answers: null, list, narrowedBy, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search, node: null, points: [], answeredAt: null });
+  Object.assign(state, { overview, answers: null, list, cluster, narrowedBy, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search, node: null, points: [], answeredAt: null });
 }
 
-const rowIn = ([namespace, kind, name, container, back]) => ({
+const rowIn = ([namespace, kind, name, container, back, cluster]) => ({
   namespace,
   kind,
   name,
   container: container || null,
   back: Object.hasOwn(SPANS, back ?? "") ? back : "1h",
+  cluster: cluster || null,
 });
 
 const decodedPart = (part) => decoded(part) ?? "";
@@ -87,17 +95,17 @@ function decoded(name) {
 }
 
 export async function refresh() {
-  const { overview, list, chosen, row } = state;
+  const { overview, list, cluster, chosen, row } = state;
   let learned;
   try {
-    learned = await (overview ? overviewed() : row ? rowHistory(row) : list ? listed(list) : topology(chosen));
+    learned = await (overview ? overviewed() : row ? rowHistory(row) : list ? listed(list, cluster) : topology(chosen));
     Object.assign(learned, { answeredAt: now(), problem: null, failures: 0 });
   } catch (error) {
     if (!REASONS.some((reason) => error instanceof reason)) throw error;
     learned = { problem: error, failures: state.failures + 1 };
   }
   // The answer is dropped when the person has gone to another view meanwhile.
-  const stays = overview === state.overview && list === state.list && chosen === state.chosen && row === state.row;
+  const stays = overview === state.overview && list === state.list && cluster === state.cluster && chosen === state.chosen && row === state.row;
   if (stays) Object.assign(state, learned);
 }
 
@@ -111,8 +119,8 @@ async function overviewed() {
   return { answers, answersAt: told ?? Date.now() / 1000 };
 }
 
-async function listed(list) {
-  const { path, searched } = LISTS[list];
+async function listed(list, cluster) {
+  const { path, searched } = listOf(list, cluster);
   const search = searched?.(state.narrowedBy ?? "");
   const document = await brain.get(search ? `${path}&${new URLSearchParams({ search })}` : path);
   return list === "profiles" ? { document, ...(await targets()) } : { document };
@@ -120,7 +128,7 @@ async function listed(list) {
 
 /** What was used of *row*: of the container that is named, or of the first. */
 async function rowHistory(row) {
-  const { items } = await brain.historyRows(row.namespace, row.name);
+  const { items } = await brain.historyRows(row);
   const containers = items
     .filter((one) => one.owner_kind.toLowerCase() === row.kind.toLowerCase())
     .map((one) => one.container);
@@ -128,16 +136,18 @@ async function rowHistory(row) {
   const wanted = containers.includes(row.container) ? row.container : containers[0];
   const known = { ...row, container: wanted };
   const path = brain.rowHistoryPath(known, SPANS[row.back]);
-  const [document, advice, workload, mutations, deploys, seasons, ageing, profiles, neighbours] = await Promise.all([
+  // The rest is known to its own brain alone.
+  const here = (question) => (row.cluster == null ? allowedOnly(question()) : null);
+  const [document, workload, advice, mutations, deploys, seasons, ageing, profiles, neighbours] = await Promise.all([
     brain.rowHistory(path),
-    allowedOnly(brain.adviceOf(row.namespace)),
-    allowedOnly(brain.workloadOf(row.namespace, row.name)),
-    allowedOnly(brain.changesOf(row, SPANS[row.back])),
-    allowedOnly(brain.deploysOf(row, SPANS[row.back])),
-    allowedOnly(brain.seasonsOf(row.namespace, row.name)),
-    allowedOnly(brain.ageing()),
-    allowedOnly(brain.profiles()),
-    allowedOnly(brain.neighboursOf(row.namespace)),
+    allowedOnly(brain.workloadOf(row)),
+    here(() => brain.adviceOf(row.namespace)),
+    here(() => brain.changesOf(row, SPANS[row.back])),
+    here(() => brain.deploysOf(row, SPANS[row.back])),
+    here(() => brain.seasonsOf(row.namespace, row.name)),
+    here(brain.ageing),
+    here(brain.profiles),
+    here(() => brain.neighboursOf(row.namespace)),
   ]);
   const demand = demandOf(known, advice, workload, containers.length);
   const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;

@@ -28,8 +28,8 @@ const charts = new TimePlots();
 
 /** The address of *row*'s page with another container, or another span. */
 function hrefOf(row, change) {
-  const { namespace, kind, name, container, back } = { ...row, ...change };
-  return historyHref(namespace, kind, name, container ?? "", back);
+  const { namespace, kind, name, container, back, cluster } = { ...row, ...change };
+  return historyHref(namespace, kind, name, container ?? "", back, ...(cluster == null ? [] : [cluster]));
 }
 
 /**
@@ -37,10 +37,11 @@ function hrefOf(row, change) {
  * about a change.
  */
 export function showRow(row, found, takeBack) {
-  const { namespace, kind, name } = row;
+  const { namespace, kind, name, cluster } = row;
   text(byId("row-title"), visible(`${namespace.replace(/\/$/, "")}/${name}`));
-  text(byId("row-kind"), visible(kind));
+  text(byId("row-kind"), visible(cluster == null ? kind : `${kind} of ${cluster}`));
   tabs("row-spans", Object.keys(SPANS), row.back, (back) => hrefOf(row, { back }));
+  hide(byId("row-elsewhere"), cluster != null);
   tabs("row-elsewhere", Object.keys(ELSEWHERE), null, (list) => filteredHref(ELSEWHERE[list], name));
   const containers = found?.containers ?? [];
   hide(byId("row-containers"), containers.length < 2);
