@@ -14,7 +14,7 @@ SIZES = (500, 2_000, 5_000)
 """Nodes of the clusters that are measured, so that the growth is seen."""
 NODES = int(os.environ.get("BRAIN_SCALE_NODES", SIZES[-1]))
 """Each size is measured by processes of its own."""
-PODS = 30 * NODES
+PODS = int(os.environ.get("BRAIN_SCALE_PODS_OF_A_NODE", "30")) * NODES
 PODS_PER_WORKLOAD = 15
 WORKLOADS = PODS // PODS_PER_WORKLOAD
 NAMESPACES = 300

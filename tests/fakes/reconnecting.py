@@ -2,10 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+import random
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
+import aiohttp
 import msgspec
 from aiohttp import web
 from nemutator_common import names
@@ -13,9 +17,10 @@ from nemutator_common.addresses import TcpAddress
 from nemutator_common.secret import Secret
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer, TlsFiles
+from nemutator_common.shipping.brain_connections import CONNECTIONS, KEPT_S, watched_socket
 from nemutator_common.shipping.brain_http import BrainOverHttp, Proof, ReportsOverHttp
 from nemutator_common.shipping.buffer import Buffer
-from nemutator_common.shipping.destinations import RemoteBrain
+from nemutator_common.shipping.destinations import Destination, RemoteBrain
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.shipping.streams import MemoryStream, report_stream
@@ -29,6 +34,9 @@ from tests.fakes.process import fake_process
 from tests.fakes.reports import report
 
 PATIENCE_S = 240.0
+
+_IP_BIND_ADDRESS_NO_PORT = 24
+"""Of <linux/in.h>."""
 
 TOKEN = Secret("of an agent")
 REPORT = ReportColumns().record(report())
@@ -99,6 +107,10 @@ class Brain:
             request.transport.abort()
         return web.Response(body=msgspec.json.encode(ack))
 
+    @property
+    def where(self) -> RemoteBrain:
+        return RemoteBrain("localhost", self.address.port)
+
     async def until_each_has(self, agents: int, reports: int) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while sum(map(len, self.link.stored.values())) < agents * reports:
@@ -112,28 +124,41 @@ class Brain:
 
 @dataclass
 class Agents:
-    brain: Brain
-    count: int
+    """As many as there are *numbers*, each with a client, an address and dice of its own."""
+
+    where: RemoteBrain
+    ca: Path
+    numbers: range
+    call_s: float = 60.0
+    node: Callable[[int], str] = "n{}".format
+    token: Callable[[int], Secret] = lambda _: TOKEN
+    meter: MemoryMeter = field(default_factory=MemoryMeter)
     streams: list[MemoryStream[Report]] = field(default_factory=list)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        process = fake_process(clock=SystemClock(), meter=MemoryMeter())
-        ca = RereadFile(self.brain.ca, process.clock, reason="untrusted")
-        where = RemoteBrain("localhost", self.brain.address.port)
+        process = replace(
+            fake_process(clock=SystemClock(), meter=self.meter), dice=random.SystemRandom()
+        )
+        ca = RereadFile(self.ca, process.clock, reason="untrusted")
         async with contextlib.AsyncExitStack() as stack:
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             running = []
-            for number in range(self.count):
-                client = BrainOverHttp(where, proof=Proof(lambda: TOKEN), ca=ca)
+            for number in self.numbers:
+                client = BrainOverHttp(
+                    self.where,
+                    proof=Proof(partial(self.token, number)),
+                    ca=ca,
+                    connector=from_address(f"127.1.{number >> 8}.{number & 255}"),
+                )
                 await stack.enter_async_context(client)
                 stream = report_stream(
                     process,
                     ReportsOverHttp(client),
                     Buffer(most=100, most_bytes=1 << 20),
-                    node=f"n{number}",
+                    node=self.node(number),
                     epoch=f"e{number}",
-                    call_s=60.0,
+                    call_s=self.call_s,
                 )
                 self.streams.append(stream)
                 running.append(tasks.create_task(stream.run()))
@@ -143,6 +168,21 @@ class Agents:
                 for task in running:
                     task.cancel()
 
-    def report(self) -> None:
+    def report(self, record: bytes = REPORT) -> None:
         for stream in self.streams:
-            stream.put_encoded(REPORT, source="")
+            stream.put_encoded(record, source="")
+
+
+def from_address(local: str) -> Callable[[Destination], aiohttp.BaseConnector]:
+    """Connections of a machine whose own address *local* is, as each agent of a cluster has one: who listens has addresses
+    take turns, and callers of one address wait for each other."""
+
+    def made(address: aiohttp.AddrInfoType) -> socket.socket:
+        opened = watched_socket(address)
+        opened.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
+        opened.bind((local, 0))
+        return opened
+
+    return lambda _: aiohttp.TCPConnector(
+        limit=CONNECTIONS, keepalive_timeout=KEPT_S, socket_factory=made
+    )

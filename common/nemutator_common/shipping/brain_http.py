@@ -84,19 +84,27 @@ class Proof:
 class BrainOverHttp:
     """A client to use in `async with`. It holds its connections open; every call has a deadline."""
 
-    def __init__(self, where: Destination, *, proof: Proof, ca: RereadFile | None = None) -> None:
+    def __init__(
+        self,
+        where: Destination,
+        *,
+        proof: Proof,
+        ca: RereadFile | None = None,
+        connector: Callable[[Destination], aiohttp.BaseConnector] = kept_connector,
+    ) -> None:
         """*ca* has the authorities that sign the certificate of a brain on another machine."""
         self._where = where
         self._local = isinstance(where, LocalBrain)
         self._base = "http://brain" if self._local else str(where)
         self._proof = proof
         self._ca = ca
+        self._connector = connector
         self._tls: tuple[str, ssl.SSLContext] | None = None
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            connector=kept_connector(self._where),
+            connector=self._connector(self._where),
             trace_configs=[attempts_told()],
             cookie_jar=aiohttp.DummyCookieJar(),
             # The environment's proxies are ignored: nobody belongs between us and the brain.

@@ -13,9 +13,9 @@ async def test_agents_that_come_back_at_once_take_turns_and_lose_nothing(
     tmp_path: Path,
 ) -> None:
     brain = Brain(tmp_path, handshakes=HANDSHAKES)
-    agents = Agents(brain, AGENTS)
     async with brain.living():
         pass
+    agents = Agents(brain.where, brain.ca, range(AGENTS))
     async with agents.running():
         async with brain.living():
             agents.report()
@@ -35,10 +35,10 @@ async def test_answers_that_are_lost_and_refusals_make_no_report_count_twice(
     tmp_path: Path,
 ) -> None:
     brain = Brain(tmp_path, handshakes=HANDSHAKES)
-    agents = Agents(brain, 100)
     brain.busy = 5
     async with brain.living():
         pass
+    agents = Agents(brain.where, brain.ca, range(100))
     async with agents.running(), brain.living():
         for _ in range(3):
             agents.report()
