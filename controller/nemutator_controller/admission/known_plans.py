@@ -9,11 +9,17 @@ that is known of the cluster has changed, all plans are forgotten.
 import operator
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from nemutator_common import names
 
+from nemutator_controller.admission.container_amounts import (
+    ContainerAmounts,
+    container_amounts,
+    resized,
+    shapes_of,
+)
 from nemutator_controller.admission.container_names import (
     ContainerNames,
     container_names,
@@ -25,6 +31,7 @@ from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
+from nemutator_controller.mutations.resources import Sizing
 from nemutator_controller.mutations.stamps import Stamp, in_full
 from nemutator_controller.policies.plans import MutationPlan, Situation
 from nemutator_controller.policies.readings import (
@@ -52,10 +59,25 @@ _RANDOM = 5
 LONGEST_ID = 16
 """Characters of the id of a decision."""
 
-PlanKey = tuple[Any, ...]
-"""Its last part are the names of containers, where those make no other difference; else None."""
-
 Circumstances = tuple[object, ...]
+
+
+class PlanKey(NamedTuple):
+    """What plans are found by."""
+
+    shape: tuple[Any, ...]
+    names: ContainerNames | None
+    """Those of containers, where they make no other difference."""
+    amounts: ContainerAmounts | None
+    """What containers ask for, where that makes no difference but to other amounts."""
+
+
+class Sized(NamedTuple):
+    """What other amounts depend on beside those of the pod."""
+
+    spec: Mapping[str, Any]
+    sizing: Sizing | None
+    bounds: ResourceBounds
 
 
 class KnownPlan(msgspec.Struct, frozen=True):
@@ -65,6 +87,18 @@ class KnownPlan(msgspec.Struct, frozen=True):
     """The index of the operation that writes the stamp."""
     names: ContainerNames | None = None
     """Those of the pod's containers; None: it is for pods whose containers are called so alone."""
+    sized: bool = False
+    """Whether policies say what containers ask for."""
+
+    def resized(self, amounts: ContainerAmounts, to: Sized) -> "KnownPlan | None":
+        """The plan for a pod whose containers ask for other amounts; None: it is not known, or has no room in its stamp."""
+        spec, sizing, bounds = to
+        sizing = sizing if self.sized else None
+        found = resized(self.planned.edits, self.operations, spec, amounts, sizing, bounds)
+        if found is None or not _has_room(found[0]):
+            return None
+        plan = MutationPlan(edits=found[0])
+        return KnownPlan(plan, found[1], self.stamp_at, self.names, self.sized)
 
     def renamed(self, names: ContainerNames) -> "KnownPlan | None":
         """The plan for a pod whose containers are called otherwise; None: its stamp has no room for their names."""
@@ -75,7 +109,7 @@ class KnownPlan(msgspec.Struct, frozen=True):
         if sum(map(len, names)) > sum(map(len, self.names)) and not _has_room(edits):
             return None
         operations = renamed_operations(self.operations, to)
-        return KnownPlan(MutationPlan(edits=edits), operations, self.stamp_at, names)
+        return KnownPlan(MutationPlan(edits=edits), operations, self.stamp_at, names, self.sized)
 
     def operations_for(self, stamp: str) -> list[Operation]:
         """The patch for a further pod, which gets this *stamp*."""
@@ -111,8 +145,8 @@ class KnownPlans:
         self._most = most
         self._known_then: tuple[object, ...] = ()
         self._plans: dict[PlanKey, KnownPlan] = {}
-        self._shapes: dict[PlanKey, KnownPlan] = {}
-        """By keys without the names of containers, the plan of the first such pod."""
+        self._shapes: dict[tuple[Any, ...], tuple[PlanKey, KnownPlan]] = {}
+        """By keys without names and amounts of containers, the plan of the first such pod."""
         self._begins: dict[PlanKey, str] = {}
         """Of generated names, that of the last pod of each plan."""
 
@@ -149,27 +183,22 @@ class KnownPlans:
         found = _content(pod, unread, situation)
         if found is None:
             return None
-        content, names = found
+        content, names, amounts = found
         who: object = subject
         if unread.pod_names and subject.owner_name:
             owner = subject.namespace, subject.owner_kind, subject.owner_name
             who = subject.namespace if unread.workload else owner
-        return (
-            blake2b(content, digest_size=16).digest(),
-            who,
-            situation.user,
-            circumstances,
-            names,
-        )
+        digest = blake2b(content, digest_size=16).digest()
+        left_out = names is not None, amounts is not None
+        return PlanKey((digest, who, situation.user, circumstances, left_out), names, amounts)
 
-    def find(self, key: PlanKey | None) -> KnownPlan | None:
+    def find(self, key: PlanKey | None, to: Sized) -> KnownPlan | None:
+        """*to*: what its amounts may have to be made of."""
         if key is None:
             return None
         known = self._plans.get(key)
-        *shape, names = key
-        if known is None and names is not None:
-            like = self._shapes.get(tuple(shape))
-            known = like.renamed(names) if like is not None else None
+        if known is None and (like := self._shapes.get(key.shape)) is not None:
+            known = _like(*like, key, to)
             if known is not None:
                 self._remember(key, known)
         return known
@@ -219,14 +248,23 @@ class KnownPlans:
             return None
         # All else of it is empty, and what has made the edits is not needed any more.
         kept = MutationPlan(edits=planned.edits)
-        *shape, names_ = key
-        known = KnownPlan(kept, tuple(operations), stamp_at, names_)
+        known = KnownPlan(kept, tuple(operations), stamp_at, key.names, planned.sized)
         self._remember(key, known)
-        if names_ is not None:
+        if key.names is not None or key.amounts is not None:
             if len(self._shapes) >= self._most:
                 del self._shapes[next(iter(self._shapes))]
-            self._shapes[tuple(shape)] = known
+            self._shapes[key.shape] = key, known
         return known
+
+
+def _like(of: PlanKey, known: KnownPlan, key: PlanKey, to: Sized) -> KnownPlan | None:
+    """The plan for *key* by what is *known* of one that differs in names and amounts of containers alone."""
+    like: KnownPlan | None = known
+    if key.names is not None:
+        like = known.renamed(key.names)
+    if like is not None and key.amounts is not None and key.amounts != of.amounts:
+        like = like.resized(key.amounts, to)
+    return like
 
 
 def _written_at(text: str, operations: list[Operation]) -> int | None:
@@ -256,9 +294,9 @@ class Lookups:
 
 def _content(
     pod: Any, unread: UnreadFields, situation: Situation
-) -> tuple[bytes, ContainerNames | None] | None:
+) -> tuple[bytes, ContainerNames | None, ContainerAmounts | None] | None:
     """What *pod* says, but for what is *unread*: two for which it is the same have the same plan. Where the names of
-    containers are not in it, they come beside it."""
+    containers are not in it, they come beside it, and so does what they ask for."""
     metadata, spec = pod.get("metadata"), pod.get("spec")
     if not isinstance(metadata, dict) or not isinstance(spec, dict):
         return None
@@ -266,16 +304,26 @@ def _content(
     if needs_all(annotations):
         unread = EVERYTHING
     owned = bool(situation.subject.owner_name)
-    names = None
+    names, amounts = None, None
     # What was taken back for a workload may be in a container, by its name.
-    if unread.container_names and not situation.reversed and not names_a_container(annotations):
-        names = container_names(spec)
+    if (unread.container_names or unread.amounts) and not situation.reversed:
+        found = container_names(spec)
+        if unread.container_names and not names_a_container(annotations):
+            names = found
+        if unread.amounts and found is not None:
+            amounts = container_amounts(spec)
     read = unread.metadata_of(metadata, owned=owned)
     around = {name: value for name, value in pod.items() if name not in ("metadata", "spec")}
     try:
         outside, inside = (
             msgspec.json.encode((read, around)),
-            msgspec.json.encode(unread.spec_of(spec, but_names=names is not None)),
+            msgspec.json.encode(
+                unread.spec_of(
+                    spec,
+                    but_names=names is not None,
+                    shapes=None if amounts is None else shapes_of(spec, amounts),
+                )
+            ),
         )
     except RecursionError:
         return None
@@ -283,7 +331,7 @@ def _content(
     if volume:
         inside = inside.replace(b'"name":"%b"' % volume.encode(), b'"name":"\0"')
     content = outside + inside
-    return (content, names) if len(content) <= LARGEST else None
+    return (content, names, amounts) if len(content) <= LARGEST else None
 
 
 def _has_room(edits: tuple[Edit, ...]) -> bool:

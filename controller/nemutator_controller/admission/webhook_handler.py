@@ -22,6 +22,8 @@ from nemutator_controller.admission.known_plans import (
     KnownPlan,
     KnownPlans,
     Lookups,
+    PlanKey,
+    Sized,
     circumstances_of,
 )
 from nemutator_controller.admission.outcomes import (
@@ -258,7 +260,7 @@ class WebhookHandler:
             key = self.plans.key_of(
                 pod, situation, policies, circumstances, has_placeholder=has_placeholder
             )
-        known, repeats = self.plans.find(key), False
+        known, repeats = self._known(key, pod, situation, policies), False
         if known is not None:
             change = change_again(known, self.fresh(), strict=self.rules.strict)
             patch = msgspec.json.encode(change.operations)
@@ -299,6 +301,14 @@ class WebhookHandler:
             "dry_run" if record is None else result,
             response, subject, change.planned, unknown, saved,
         )  # fmt: skip
+
+    def _known(
+        self, key: PlanKey | None, pod: Any, situation: Situation, policies: Policies
+    ) -> KnownPlan | None:
+        if key is None:
+            return None
+        sizing = policies.for_pods_of(situation.subject.namespace).unread.sizing
+        return self.plans.find(key, Sized(pod["spec"], sizing, situation.bounds()))
 
     def _done(self, decided: _Decided) -> tuple[Result, AdmissionResponse]:
         """Counts and remembers, now that it is certain."""

@@ -5,7 +5,7 @@ Most pods ask for the same few amounts. So what one mutation makes of those of a
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -87,46 +87,54 @@ class ReadySection(NamedTuple):
     amounts: tuple[ReadyAmount, ...]
 
 
-class KnownAmounts:
-    """What was made of containers' amounts by the same mutation: most pods ask for the same few."""
-
-    def __init__(self) -> None:
-        self.of: dict[Texts, MadeAmounts] = {}
-        self.ready: dict[Texts, tuple[ReadySection, ...]] = {}
-        """What can be written without any more thought: nothing is refused, and the class of no pod changes by it."""
-
-    def keep(self, key: Texts, made: MadeAmounts, author: Callable[[str], Author]) -> None:
-        """*author*: of an amount with that reason."""
-        if len(self.of) >= MOST_KNOWN:
-            self.of.clear()
-            self.ready.clear()
-        self.of[key] = made
-        if not made.refused and _keeps_standing(key, made):
-            sections = itertools.groupby(made.written, key=itemgetter(0))
-            self.ready[key] = tuple(
-                ReadySection(FieldStep(side), tuple(_ready(each, author) for each in written))
-                for side, written in sections
-            )
+def ready_made(
+    key: Texts, made: MadeAmounts, author: Callable[[str], Author]
+) -> tuple[ReadySection, ...] | None:
+    """What is *made* of the amounts of *key*, if it can be written without any more thought: nothing is refused, and
+    the class of no pod changes by it. *author*: of an amount with that reason."""
+    if made.refused or not _keeps_standing(key, made):
+        return None
+    sections = itertools.groupby(made.written, key=itemgetter(0))
+    return tuple(
+        ReadySection(FieldStep(side), tuple(_ready(each, author) for each in written))
+        for side, written in sections
+    )
 
 
-def written_at_once(draft: Draft, chosen: Callable[[str], bool], known: KnownAmounts) -> bool:
-    """Whether all that is to be made of the *chosen* containers of *draft* was ready, and is written. Else nothing is."""
+Ready = tuple[ReadySection, ...]
+"""All that is written into one container."""
+
+
+def written_at_once(
+    draft: Draft,
+    chosen: Callable[[str], bool],
+    ready_of: Callable[[Texts], Ready | None],
+    may_be: Callable[[Mapping[str, Ready]], bool],
+) -> bool:
+    """Whether all that is to be made of the *chosen* containers of *draft* is ready and may be, and is written. Else
+    nothing is.
+
+    *ready_of*: what is made of such amounts, if that needs no more thought. *may_be*: whether the pod may have all that
+    is made, by the names of containers.
+    """
     listed = draft.value(CONTAINERS)
     if draft.manifest is not draft.unchanged and not (
         # Somebody may have written amounts that the pod's author has not.
         listed and listed[0] is next(iter(value_at(draft.unchanged, CONTAINERS, draft.kind)), None)
     ):
         return False
-    found: dict[str, tuple[ReadySection, ...]] = {}
+    found: dict[str, Ready] = {}
     for container in (listed[0] if listed else None) or ():
         name = container.get("name") if type(container) is dict else None
         if type(name) is not str or not chosen(name):
             continue
-        key = _asked_in(container)
-        ready = known.ready.get(key) if key is not None else None
+        key = asked_in(container)
+        ready = ready_of(key) if key is not None else None
         if ready is None or name in found or len(name) > LONGEST_NAME:
             return False
         found[name] = ready
+    if not may_be(found):
+        return False
     for name, sections in found.items():
         of_container = (*CONTAINERS.steps, ItemStep("name", name), _RESOURCES)
         for side, amounts in sections:
@@ -150,10 +158,13 @@ def _keeps_standing(key: Texts, made: MadeAmounts) -> bool:
     """Whether a container counts as before for its pod's class."""
     requests, limits = map(dict, key)
     sides = {"requests": dict(requests), "limits": dict(limits)}
+    changed = set()
     for side, resource, text, _ in made.written:
         sides[side][resource] = text
+        changed.add(resource)
     return all(
-        standing(limits.get(name), requests.get(name))
+        name not in changed
+        or standing(limits.get(name), requests.get(name))
         == standing(sides["limits"].get(name), sides["requests"].get(name))
         for name in COUNTED
     )
@@ -165,31 +176,10 @@ class AmountTrial:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._sections: dict[tuple[str, Side], Json] = {}
-        self._tried: set[str] = set()
         self.written: dict[Place, tuple[str, str]] = {}
         """Text and reason of each amount, in the order in which they were first set."""
         self.again: set[Place] = set()
         """Those that were set more than once."""
-
-    def asked_in(self, name: str, container: Json) -> Texts | None:
-        """What a container asks for, where nobody but the pod's author has written it; None: somebody has, or
-        it cannot be known again."""
-        if name in self._tried:
-            return None  # A path leads to the first container of a name.
-        self._tried.add(name)
-        draft = self._draft
-        resources = container.get("resources")
-        if draft.manifest is not draft.unchanged:
-            for listed in value_at(draft.unchanged, CONTAINERS, draft.kind):
-                was = _named(listed, name)
-                if was is not container and (was or {}).get("resources") != resources:
-                    return None
-        return _asked_in(container)
-
-    def take(self, name: str, made: MadeAmounts) -> None:
-        """Set what is known to be made there."""
-        for side, resource, text, reason in made.written:
-            self.written[Place(name, side, resource)] = text, reason
 
     def found(self, place: Place) -> Quantity | None:
         if place in self.written:
@@ -246,16 +236,28 @@ class AmountTrial:
         return found
 
 
-def _asked_in(container: Json) -> Texts | None:
+class ContainerTrial(AmountTrial):
+    """The same of one container that asks for *texts*, of which nobody has written any."""
+
+    def __init__(self, texts: Texts) -> None:
+        super().__init__(Draft({}, "Pod"))
+        requests, limits = map(dict, texts)
+        self._texts: Mapping[Side, Mapping[str, str]] = {"requests": requests, "limits": limits}
+
+    def before(self, place: Place) -> Maybe:
+        text = self._texts[place.side].get(place.resource)
+        return () if text is None else (text,)
+
+
+def asked_in(container: Json) -> Texts | None:
+    """What *container* asks for; None: it cannot be known again."""
     resources = container.get("resources")
     if not resources:
         return _NOTHING
+    if type(resources) is not dict:
+        return None
     requests, limits = _texts(resources.get("requests")), _texts(resources.get("limits"))
     return None if requests is None or limits is None else (requests, limits)
-
-
-def _named(listed: Json, name: str) -> Json:
-    return next((x for x in listed or () if isinstance(x, dict) and x.get("name") == name), None)
 
 
 def _texts(section: Json) -> _Section | None:

@@ -309,11 +309,11 @@ def _init_container(spec: Json, injector: Injector, volume: str, declared: Decla
         # The pod's status shows the developer its last lines.
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
-    resources = _like_the_largest(spec)
+    resources = like_the_largest(spec)
     return container | ({"resources": resources} if resources else {})
 
 
-def _like_the_largest(spec: Json) -> Json:
+def like_the_largest(spec: Json) -> Json:
     """Requests and limits of the container that may use the most memory."""
 
     def memory(container: Json) -> float:

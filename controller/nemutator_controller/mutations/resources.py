@@ -20,15 +20,20 @@ from nemutator_controller.mutations.advisor import (
     Name,
     RecommendedAmount,
     Side,
+    WithoutAdvice,
     WorkloadRef,
 )
 from nemutator_controller.mutations.amount_trials import (
     CONTAINERS,
+    MOST_KNOWN,
     AmountTrial,
-    KnownAmounts,
+    ContainerTrial,
     MadeAmounts,
     Place,
+    Ready,
+    Texts,
     amount_path,
+    ready_made,
     written_at_once,
 )
 from nemutator_controller.mutations.chosen_containers import Globs
@@ -95,28 +100,20 @@ def apply(
     circumstances: Circumstances,
     *,
     policy: str,
-    known: KnownAmounts | None = None,
+    sizing: "Sizing | None" = None,
 ) -> list[str]:
     """Write into *draft*; the warnings say what the policy wants and was not done.
 
-    *known*: what was made of the same amounts before by these *resources*.
+    *sizing*: what was made of the same amounts before by these *resources*.
     """
-    bounds = circumstances.bounds().beside(own_bounds(draft.manifest, draft.kind))
-    if known is not None and (bounds or draft.leaves_any):
-        known = None
-    if known is not None and written_at_once(draft, _chosen(resources.containers), known):
+    own = own_bounds(draft.manifest, draft.kind)
+    bounds = circumstances.bounds().beside(own)
+    if sizing is not None and not own and not draft.leaves_any and sizing.written(draft, bounds):
         return []
     trial = AmountTrial(draft)
     warnings: list[str] = []
-    for name, container in _named_containers(draft, resources.containers):
-        key = trial.asked_in(name, container) if known is not None else None
-        made = known.of.get(key) if known is not None and key is not None else None
-        if made is not None:
-            trial.take(name, made)
-        else:
-            made = _made(trial, name, resources, circumstances, bounds)
-            if known is not None and key is not None and not trial.again:
-                known.keep(key, made, functools.partial(Author, VERB, policy))
+    for name in _named_containers(draft, resources.containers):
+        made = _made(trial, name, resources, circumstances, bounds)
         for side, resource, why in made.refused:
             warnings.append(f"policy {policy}: {amount_path(name, side, resource)}: {why}")
     earlier = class_of(draft.manifest, draft.kind)
@@ -134,6 +131,63 @@ def apply(
             continue  # The amount came down and went up again.
         draft.set(amount_path(*place), text, Author(VERB, policy, reason))
     return warnings
+
+
+class Sizing:
+    """What one policy says of amounts, and what comes out of it for containers by what they ask for: most ask for the
+    same few amounts. It follows no advice, which says more of a container than that."""
+
+    def __init__(self, resources: ContainerResources, policy: str) -> None:
+        self.policy = policy
+        self.chosen = _chosen(resources.containers)
+        """Whether it is for a container of that name."""
+        self._resources = resources
+        self._author = functools.partial(Author, VERB, policy)
+        self._ready: dict[tuple[object, ...], Ready | None] = {}
+
+    def ready_of(self, texts: Texts, bounds: ResourceBounds) -> Ready | None:
+        """What is written into a container that asks for *texts*, and is not the only one of its pod; None: that needs
+        more thought."""
+        key = texts, bounds.ranges, *bounds.largest.items()
+        if key not in self._ready:
+            if len(self._ready) >= MOST_KNOWN:
+                self._ready.clear()
+            trial = ContainerTrial(texts)
+            made = _made(trial, "", self._resources, _WITHOUT_ADVICE, bounds)
+            self._ready[key] = None if trial.again else ready_made(texts, made, self._author)
+        return self._ready[key]
+
+    def written(self, draft: Draft, bounds: ResourceBounds) -> bool:
+        """Whether all of it was ready, and is written into *draft*."""
+        return written_at_once(
+            draft,
+            self.chosen,
+            lambda texts: self.ready_of(texts, bounds),
+            lambda found: may_be(draft.manifest, draft.original, draft.kind, found, bounds),
+        )
+
+
+def may_be(
+    manifest: Json, original: Json, kind: str, found: Mapping[str, Ready], bounds: ResourceBounds
+) -> bool:
+    """Whether an object may have what was *found* for its containers: it breaks no bound that the *original* does not
+    break."""
+    if not bounds:
+        return True
+    instead = {name: _amounts_of(ready) for name, ready in found.items()}
+    broken = broken_by(manifest, kind, instead, bounds)
+    return not broken or broken.keys() <= broken_by(original, kind, {}, bounds).keys()
+
+
+def _amounts_of(ready: Ready) -> Mapping[Side, Mapping[str, Quantity]]:
+    sides: dict[Side, dict[str, Quantity]] = {}
+    for section in ready:
+        side: Side = "requests" if section.side.name == "requests" else "limits"
+        for each in section.amounts:
+            amount = quantity(each.after[0])
+            if amount is not None:
+                sides.setdefault(side, {})[each.step.name] = amount
+    return sides
 
 
 def _made(
@@ -160,6 +214,9 @@ def _made(
         (place.side, place.resource, *said) for place, said in [*trial.written.items()][first:]
     ]
     return MadeAmounts(tuple(written), tuple(refused))
+
+
+_WITHOUT_ADVICE = Circumstances(WorkloadRef("", "", ""), WithoutAdvice("nobody is asked"))
 
 
 def follows_advice(resources: ContainerResources) -> bool:
@@ -212,19 +269,15 @@ def _wanted(resources: ContainerResources) -> Iterator[tuple[Side, Name, Amount]
 
 
 def _chosen(globs: tuple[str, ...]) -> Callable[[str], bool]:
-    return _any_name if globs == ("*",) else functools.partial(fits_any, globs=globs)
+    return bool if globs == ("*",) else functools.partial(fits_any, globs=globs)
 
 
-def _any_name(_: str) -> bool:
-    return True
-
-
-def _named_containers(draft: Draft, globs: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
+def _named_containers(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
     for listed in draft.value(CONTAINERS):
         for container in listed or ():
             name = container.get("name") if isinstance(container, dict) else None
             if isinstance(name, str) and fits_any(name, globs):
-                yield name, container
+                yield name
 
 
 def _amount(
@@ -294,9 +347,10 @@ def _settle(trial: AmountTrial, limit: Place, bounds: ResourceBounds) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _exactly(ratio: float) -> Fraction:
+def _exactly(ratio: float) -> tuple[int, int]:
     # As people write it: 0.1 is a tenth, not the nearest binary fraction.
-    return Fraction(str(ratio))
+    exactly = Fraction(str(ratio))
+    return exactly.numerator, exactly.denominator
 
 
 def _share(amount: Quantity, ratio: float) -> Quantity:
@@ -310,7 +364,8 @@ def _share(amount: Quantity, ratio: float) -> Quantity:
 @functools.lru_cache(maxsize=1024)
 def _share_of(whole: int, format_: Format, ratio: float) -> Quantity:
     # Most pods ask for the same few amounts.
-    nanos = int(whole * _exactly(ratio))
+    parts, of = _exactly(ratio)
+    nanos = abs(whole) * parts // of * (1 if whole >= 0 else -1)
     base = _STEPS.get(format_)
     if base is None or str(Quantity(whole, format_))[-1:] in _WITHOUT_UNIT:
         return Quantity(nanos, format_)

@@ -137,6 +137,8 @@ class MutationPlan:
     """What policies do not allow, those to be previewed too."""
     unpinned: tuple[Unpinned, ...] = ()
     """Of each image that a policy wants pinned and that keeps its tag, why."""
+    sized: bool = field(default=False, compare=False)
+    """Whether policies that are applied say what containers ask for."""
     writing: Writing | None = field(default=None, compare=False, repr=False)
     """What made exactly these edits of the object; None: they have to be made again."""
 
@@ -249,6 +251,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         offenders=tuple(offenders),
         unpinned=tuple(unpinned),
         unresolved=tuple(unresolved),
+        sized=resources.VERB not in skips.verbs
+        and any(action.verb == resources.VERB for policy in applied for action in policy.actions),
         writing=draft.straight() if stamp is None and situation.defaulted else None,
     )
 

@@ -5,7 +5,7 @@ of them. Where no policy can read them, its pods are planned for as those before
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nemutator_common import names
@@ -21,7 +21,7 @@ from nemutator_controller.mutations import (
 )
 from nemutator_controller.mutations.injection import DIRECTORY_NAME, INIT_CONTAINER, VOLUME
 from nemutator_controller.mutations.pod_sizes import MOST_ITEMS
-from nemutator_controller.mutations.resources import ContainerResources
+from nemutator_controller.mutations.resources import ContainerResources, Sizing
 from nemutator_controller.policies.model import Policy
 
 NEAR = frozenset(
@@ -77,6 +77,10 @@ class UnreadFields:
     """What containers are called, if each has a name of its own."""
     but_labels: frozenset[str]
     """Keys of labels whose values are read; of others only the keys are."""
+    amounts: bool = False
+    """What containers ask for, but for what *sizing* reads, and the init container of an injection."""
+    sizing: Sizing | None = field(default=None, compare=False)
+    """What makes other amounts, of all that may; None: nothing."""
 
     def metadata_of(self, metadata: Mapping[str, Any], *, owned: bool) -> Mapping[str, Any]:
         """What is read of *metadata*; *owned*: by a workload, which is known beside it."""
@@ -94,8 +98,15 @@ class UnreadFields:
             }
         return read
 
-    def spec_of(self, spec: Mapping[str, Any], *, but_names: bool = False) -> Mapping[str, Any]:
-        """The same of a pod's spec; *but_names*: those of containers are left out, too."""
+    def spec_of(
+        self,
+        spec: Mapping[str, Any],
+        *,
+        but_names: bool = False,
+        shapes: Iterable[object] | None = None,
+    ) -> Mapping[str, Any]:
+        """The same of a pod's spec; *but_names*: those of containers are left out, too. *shapes*: what is read in the
+        place of the amounts of each container."""
         if not self.is_any:
             return spec
         read = {
@@ -104,10 +115,14 @@ class UnreadFields:
             if field in READ_OF_SPEC or (type(value) is list and len(value) > MOST_ITEMS)
         }
         fields = READ_BUT_NAMES if but_names else READ
-        for field in _LISTS:
-            listed = spec.get(field)
+        each_shape = None if shapes is None else iter(shapes)
+        for each_list in _LISTS:
+            listed = spec.get(each_list)
             if type(listed) is list:
-                read[field] = [_read(each, fields) for each in listed]
+                read[each_list] = [_read(each, fields) for each in listed]
+                if each_shape is not None:
+                    for each in read[each_list]:
+                        each["resources"] = next(each_shape)
         volumes = spec.get("volumes")
         if type(volumes) is list:
             read["volumes"] = [_read_volume(each) for each in volumes]
@@ -151,15 +166,19 @@ def unread_by(policies: Iterable[Policy]) -> UnreadFields:
         for mutation in each.spec.mutations:
             if (texts := mutation.labels) is not None:
                 named |= {*texts.set, *texts.add, *texts.remove}
+    sizes = [sized for each in possible for sized in _sizes_of(each)]
+    sizings = [action.sizing for action in actions if action.sizing is not None]
     return UnreadFields(
         is_any=True,
+        # What is only shown of one pod may be shown of another one that asks for more.
+        amounts=len(sizes) == len(sizings) <= 1
+        and not any(each.spec.mode == "Preview" for each in possible if [*_sizes_of(each)]),
+        sizing=next(iter(sizings), None),
         pod_names=not (
             names_are_read := any(each.names or each.excluded_names for each in matches)
         ),
         workload=not names_are_read and not any(map(_reads_workload, possible)),
-        container_names=all(
-            sized.containers == ("*",) for each in possible for sized in _sizes_of(each)
-        ),
+        container_names=all(sized.containers == ("*",) for sized in sizes),
         but_labels=frozenset(named),
     )
 

@@ -37,7 +37,6 @@ from nemutator_controller.mutations import (
     workload_selectors,
 )
 from nemutator_controller.mutations.affinity import AffinityRules
-from nemutator_controller.mutations.amount_trials import KnownAmounts
 from nemutator_controller.mutations.chosen_names import ChosenName
 from nemutator_controller.mutations.dns_config import DnsConfig
 from nemutator_controller.mutations.edits import Draft
@@ -49,7 +48,7 @@ from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigest
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
 from nemutator_controller.mutations.known_tokens import KnownTokens
-from nemutator_controller.mutations.resources import Circumstances, ContainerResources
+from nemutator_controller.mutations.resources import Circumstances, ContainerResources, Sizing
 from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.sidecars import Sidecars
 from nemutator_controller.mutations.switches import Switch
@@ -117,6 +116,8 @@ class Action:
     verb: str
     apply: Callable[[Draft, Surroundings], Findings]
     """Writes into the draft."""
+    sizing: Sizing | None = None
+    """What it makes of amounts, where that depends on those alone."""
 
     @property
     def is_first(self) -> bool:
@@ -201,6 +202,8 @@ def faults_of(mutation: PolicyMutation) -> Iterator[str]:
 
 
 def _action(verb: str, wanted: Any, policy: str) -> Action:
+    if verb == resources.VERB:
+        return _sizing(wanted, policy)
     ready = _READY.get(verb)
     if ready is not None:
         return Action(verb, ready(wanted, policy))
@@ -225,10 +228,14 @@ def _writing(setters: TextSetters) -> Callable[[Draft, Surroundings], Findings]:
     return lambda draft, _: texts.write(draft, setters)
 
 
-def _sizing(wanted: ContainerResources, policy: str) -> Callable[[Draft, Surroundings], Findings]:
-    known = None if resources.follows_advice(wanted) else KnownAmounts()
-    return lambda draft, surroundings: resources.apply(
-        draft, wanted, surroundings.circumstances, policy=policy, known=known
+def _sizing(wanted: ContainerResources, policy: str) -> Action:
+    sizing = None if resources.follows_advice(wanted) else Sizing(wanted, policy)
+    return Action(
+        resources.VERB,
+        lambda draft, surroundings: resources.apply(
+            draft, wanted, surroundings.circumstances, policy=policy, sizing=sizing
+        ),
+        sizing,
     )
 
 
@@ -238,7 +245,6 @@ _READY: Mapping[str, Callable[[Any, str], Callable[[Draft, Surroundings], Findin
     node_selector.VERB: lambda wanted, policy: _writing(
         node_selector.setters(wanted, policy=policy)
     ),
-    resources.VERB: _sizing,
 }
 """By verb: what makes ready what writes into drafts, once for all of them."""
 

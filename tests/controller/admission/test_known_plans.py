@@ -22,7 +22,7 @@ from nemutator_controller.mutations.advisor import WithoutAdvice
 from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import apply_patch
-from nemutator_controller.mutations.resource_bounds import ResourceBounds, Room
+from nemutator_controller.mutations.resource_bounds import Range, ResourceBounds, Room
 from nemutator_controller.mutations.talkers import Talkers
 from nemutator_controller.policies.plans import Situation
 from nemutator_controller.policies.snapshot import NO_POLICIES, snapshot_of
@@ -54,6 +54,16 @@ HASHED = {
     "mode": "Apply",
     "mutations": [{"labels": {"set": {"team": "hashed"}}}],
 }
+FIXED = {
+    "mode": "Apply",
+    "mutations": [
+        {"resources": {"limits": {"cpu": {"value": "2"}}, "requests": {"memory": {"ratio": 2}}}}
+    ],
+}
+NARROW = ResourceBounds(
+    ranges=(Range("r", "container", "cpu", parse_quantity("200m"), parse_quantity("1")),),
+    rooms=(Room("q", "requests", "cpu", parse_quantity("2")),),
+)
 POLICIES: dict[str, Any] = {"team": TEAM, "half": HALF, "kata": KATA}
 SITUATION = Situation(subject=pod_subject("default", "web"))
 
@@ -178,6 +188,68 @@ async def test_workloads_that_ask_for_the_same_share_a_plan_where_nobody_reads_w
     assert admission.meter.value(names.ADMISSION_PLANS, origin=origin) == (
         2 if origin == "known" else 3
     )
+
+
+def asking_for(number: int, *asked: Any, **of_pod: Any) -> Any:
+    """One of another workload, whose containers ask for that."""
+    manifest = of_another_workload(number)
+    manifest["spec"]["containers"] = [
+        {"name": f"app-{number}-{index}", "image": "a:1", "resources": each}
+        for index, each in enumerate(asked)
+    ]
+    manifest["spec"] |= of_pod
+    return manifest
+
+
+REQUESTED = {"requests": {"cpu": "1", "memory": "64Mi"}, "limits": {"memory": "1Gi"}}
+GUARANTEED = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "first", "second", "of_pod", "origin"),
+    [
+        (HALF, REQUESTED, {"requests": {"cpu": "300m", "memory": "1Gi"}, "limits": {"memory": "4Gi"}}, {}, "known"),
+        (HALF, REQUESTED, {"limits": {"memory": "4"}, "requests": {"memory": "1", "cpu": "1e3"}}, {}, "known"),
+        # The init container asks for what one of the others does, if nothing else depends on that.
+        (TEAM, REQUESTED, REQUESTED | {"limits": {"memory": "4Gi"}}, {}, "known"),
+        # It has no limit that would be one of the fields, it counts as another class, or what is read is more than that.
+        (HALF, REQUESTED, {"requests": {"cpu": "300m", "memory": "1Gi"}}, {}, "made"),
+        (HALF, REQUESTED | {"limits": {"cpu": "2", "memory": "1Gi"}}, GUARANTEED, {}, "made"),
+        (HALF, REQUESTED, {"requests": {"cpu": 1, "memory": "64Mi"}, "limits": {"memory": "1Gi"}}, {}, "made"),
+        (HALF, REQUESTED, REQUESTED | {"limits": {"memory": "4Gi"}}, {"resources": {"limits": {"cpu": "8"}}}, "made"),
+        (HALF, REQUESTED, REQUESTED | {"requests": {"cpu": "0", "memory": "64Mi"}}, {}, "made"),
+        (FIXED, REQUESTED, {"requests": {"cpu": "3", "memory": "64Mi"}, "limits": {"memory": "1Gi"}}, {}, "made"),
+    ],
+)  # fmt: skip
+async def test_workloads_that_ask_for_other_amounts_share_a_plan_where_the_same_is_written(
+    spec: Any, first: Any, second: Any, of_pod: Any, origin: str
+) -> None:
+    policy = spec | {"match": {}}
+    for bounds in (ResourceBounds(), ResourceBounds(largest={"cpu": parse_quantity("2000")})):
+        admission, other = Admission(one=policy), Admission(one=policy)
+        admission.world.bounds = other.world.bounds = bounds
+        made = asking_for(1, first, REQUESTED, **of_pod)
+        await admission.ask(made, name="", opted_in=True)
+        asked = asking_for(2, second, REQUESTED, **of_pod)
+        answer = await admission.ask(asked, name="", opted_in=True)
+        next(other.ids)
+        alone = await other.ask(asked, name="", opted_in=True)
+        assert encode("u", answer) == encode("u", alone)
+        assert admission.records.kept[-1] == other.records.kept[-1]
+        counted = admission.meter.value(names.ADMISSION_PLANS, origin=origin)
+        assert counted == (1 if origin == "known" else 2)
+
+
+async def test_amounts_that_have_no_room_are_thought_about_anew() -> None:
+    double = {"resources": {"requests": {"cpu": {"ratio": 2}}}}
+    admission = Admission(one={"mode": "Apply", "mutations": [double]})
+    admission.world.bounds = ResourceBounds(
+        rooms=(Room("q", "requests", "cpu", parse_quantity("3")),)
+    )
+    asked = [asking_for(each, {"requests": {"cpu": f"{each}"}}) for each in (1, 2)]
+    warnings = [(await admission.ask(each, name="")).warnings for each in asked]
+    assert list(map(bool, warnings)) == [False, True]
+    assert admission.meter.value(names.ADMISSION_PLANS, origin="known") == 0
 
 
 @pytest.mark.parametrize(
@@ -345,6 +417,17 @@ QUESTIONS = st.fixed_dictionaries(
         "namespace": st.sampled_from(["default", "shop", "new"]),
         "opted_in": st.booleans(),
         "dry_run": st.booleans(),
+        "amounts": st.sampled_from(
+            [
+                {"requests": {"cpu": cpu, "memory": "1Gi"}, "limits": {"memory": limit}}
+                for cpu in ("100m", "3", "250m", "x")
+                for limit in ("1Gi", "2Gi")
+            ]
+            + [{"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}, {"requests": {"cpu": 1}}, {}]
+        ),
+        "beside": st.sampled_from([{}, {"requests": {"cpu": "2"}}, {"limits": {"memory": "3Gi"}}]),
+        "of_pod": st.sampled_from([{}, {}, {"resources": {"requests": {"cpu": "8"}}}]),
+        "bounds": st.sampled_from([ResourceBounds(), ResourceBounds(), NARROW]),
         "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
         "policies": st.sampled_from(
             [
@@ -352,6 +435,9 @@ QUESTIONS = st.fixed_dictionaries(
                 for each in (
                     POLICIES,
                     {"half": HALF},
+                    {"half": HALF | {"match": {}}},
+                    {"half": HALF | {"match": {}, "mode": "Preview"}, "team": TEAM},
+                    {"half": HALF | {"match": {}}, "more": FIXED},
                     {"team": TEAM},
                     {"env": VARIABLE},
                     {"hash": HASHED},
@@ -378,6 +464,7 @@ async def test_an_answer_is_the_one_of_somebody_who_remembers_nothing(
             await admission.clock.advance(2 * KEPT_S)
             admission.world.policies = question["policies"]
             admission.world.taken_back = question["taken_back"]
+            admission.world.bounds = question["bounds"]
             manifest = revised(
                 pod(
                     question["random"],
@@ -387,6 +474,10 @@ async def test_an_answer_is_the_one_of_somebody_who_remembers_nothing(
                 question["revision"],
                 question["command"],
             )
+            spec = manifest["spec"]
+            spec["containers"][0]["resources"] = question["amounts"]
+            spec["containers"].append({"name": "beside", "resources": question["beside"]})
+            spec |= question["of_pod"]
             answers.append(
                 await admission.ask(
                     manifest,

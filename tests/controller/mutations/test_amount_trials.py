@@ -5,20 +5,32 @@ from typing import Any
 
 import pytest
 from nemutator_controller.mutations.amount_trials import (
-    MOST_KNOWN,
     AmountTrial,
-    KnownAmounts,
+    ContainerTrial,
     MadeAmounts,
     Place,
+    Ready,
+    Texts,
     amount_path,
+    asked_in,
+    ready_made,
     written_at_once,
 )
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import Json, named
+from nemutator_controller.mutations.paths import Json
 
 BY_P = partial(Author, "resources", "p")
 
 CPU = Place("app", "requests", "cpu")
+
+NOTHING: Texts = (), ()
+STORAGE = {
+    NOTHING: ready_made(NOTHING, MadeAmounts((("limits", "ephemeral-storage", "4", ""),), ()), BY_P)
+}.get
+
+
+def anything(_: object) -> bool:
+    return True
 
 
 def draft_of(*containers: Json) -> Draft:
@@ -53,32 +65,19 @@ def test_what_is_tried_is_not_written() -> None:
     ],
 )
 def test_a_container_is_known_by_what_it_asks_for(resources: Json, known_by: Json) -> None:
-    one = container(**resources)
-    trial = AmountTrial(draft_of(one))
-    assert trial.asked_in("app", one) == known_by
-    # A second one of that name cannot be meant by a path.
-    assert trial.asked_in("app", one) is None
+    assert asked_in(container(**resources)) == known_by
 
 
-def test_what_a_policy_has_written_is_not_what_the_pod_asks_for() -> None:
-    one = container(requests={"cpu": "1"})
-    draft = draft_of(one)
-    draft.set(named("containers", "app") / "resources" / "requests" / "cpu", "2", Author("a", "b"))
-    [now] = draft.manifest["spec"]["containers"]
-    assert AmountTrial(draft).asked_in("app", now) is None
+def test_what_is_no_map_asks_for_nothing_that_is_known() -> None:
+    assert asked_in({"name": "app", "resources": ["cpu"]}) is None
 
 
-def test_what_is_known_is_set_as_if_it_were_worked_out() -> None:
-    trial = AmountTrial(draft_of(container()))
-    trial.take("app", MadeAmounts((("requests", "cpu", "2", "why"),), ()))
-    assert trial.written == {CPU: ("2", "why")}
-
-
-def test_what_strangers_ask_for_is_not_kept_for_ever() -> None:
-    known, made = KnownAmounts(), MadeAmounts((), ())
-    for number in range(MOST_KNOWN + 1):
-        known.keep(((("cpu", str(number)),), ()), made, BY_P)
-    assert len(known.of) == len(known.ready) == 1
+def test_one_container_is_tried_like_one_of_a_draft() -> None:
+    trial = ContainerTrial(((("cpu", "1"),), ()))
+    assert str(trial.asked_for(CPU)) == "1"
+    assert trial.found(CPU.beside) is None
+    trial.set(CPU, "500m", "half")
+    assert trial.written == {CPU: ("500m", "half")}
 
 
 @pytest.mark.parametrize(
@@ -93,20 +92,19 @@ def test_what_strangers_ask_for_is_not_kept_for_ever() -> None:
     ],
 )  # fmt: skip
 def test_what_needs_no_more_thought_is_ready(asked: Any, made: MadeAmounts, is_ready: bool) -> None:
-    known = KnownAmounts()
-    known.keep(asked, made, BY_P)
-    assert (asked in known.ready) is is_ready
+    assert (ready_made(asked, made, BY_P) is not None) is is_ready
 
 
 def test_what_is_ready_is_written_as_if_it_were_worked_out() -> None:
-    known, written = KnownAmounts(), []
+    written = []
     asked = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "2"}}
     made = MadeAmounts((("limits", "cpu", "4", ""), ("requests", "cpu", "2", "why")), ())
-    known.keep(((("cpu", "1"), ("memory", "1Gi")), (("cpu", "2"),)), made, BY_P)
+    key = (("cpu", "1"), ("memory", "1Gi")), (("cpu", "2"),)
+    of: dict[Texts, Ready | None] = {key: ready_made(key, made, BY_P)}
     for at_once in (True, False):
         draft = draft_of(*({"name": name, "resources": asked} for name in ("a/b", "c", "d")))
         if at_once:
-            assert written_at_once(draft, {"a/b", "d"}.__contains__, known)
+            assert written_at_once(draft, {"a/b", "d"}.__contains__, of.get, anything)
         else:
             for name in ("a/b", "d"):
                 for side, resource, text, reason in made.written:
@@ -127,16 +125,23 @@ def test_what_is_ready_is_written_as_if_it_were_worked_out() -> None:
     ],
 )
 def test_what_is_not_ready_for_all_containers_is_written_for_none(containers: Json) -> None:
-    known = KnownAmounts()
-    known.keep(((), ()), MadeAmounts((("limits", "ephemeral-storage", "4", ""),), ()), BY_P)
     draft = draft_of(*containers)
-    assert not written_at_once(draft, bool, known)
+    assert not written_at_once(draft, bool, STORAGE, anything)
     assert draft.edits() == ()
 
 
 def test_nothing_is_ready_where_an_amount_was_written_before() -> None:
-    known = KnownAmounts()
-    known.keep(((), ()), MadeAmounts((("limits", "ephemeral-storage", "4", ""),), ()), BY_P)
     draft = draft_of({"name": "a"}, {"name": "b"})
     draft.set(amount_path("a", "requests", "cpu"), "1", BY_P(""))
-    assert not written_at_once(draft, "b".__eq__, known)
+    assert not written_at_once(draft, "b".__eq__, STORAGE, anything)
+
+
+def test_what_may_not_be_is_written_for_none() -> None:
+    draft, found = draft_of({"name": "a"}), []
+
+    def may_not_be(made: Any) -> bool:
+        found.extend(made)
+        return False
+
+    assert not written_at_once(draft, bool, STORAGE, may_not_be)
+    assert (draft.edits(), found) == ((), ["a"])

@@ -33,6 +33,7 @@ NEARLY_ALL = UnreadFields(
     workload=True,
     container_names=True,
     but_labels=frozenset({INJECT, "team"}),
+    amounts=True,
 )
 UNREAD = ("args", "command", "env", "image", "livenessProbe", "ports", "stdin", "workingDir")
 UNREAD_OF_SPEC = ("affinity", "dnsPolicy", "hostname", "imagePullSecrets", "serviceAccountName")
@@ -58,7 +59,7 @@ OWNED = Subject(
 
 
 def unread_of(**spec: Any) -> UnreadFields:
-    whole = {"mutations": [{"labels": {"set": {"team": "a"}}}]} | spec
+    whole = {"mode": "Apply", "mutations": [{"labels": {"set": {"team": "a"}}}]} | spec
     return unread_by([policy_of("p", whole)])
 
 
@@ -102,7 +103,8 @@ def test_pods_that_differ_in_what_is_not_read_have_one_plan(
 ) -> None:
     one, other = case
     labels = frozenset({INJECT, "team", "tier"})
-    assert POLICIES.unread == replace(NEARLY_ALL, but_labels=labels, workload=False)
+    expected = replace(NEARLY_ALL, but_labels=labels, workload=False, amounts=False)
+    assert POLICIES.unread == expected
     assert read_of(one, POLICIES.unread) == read_of(other, POLICIES.unread)
     here = Situation(
         subject=OWNED,
@@ -129,11 +131,14 @@ def test_what_policies_read_is_what_they_are_for_and_what_they_do() -> None:
     for containers, amount, read in (
         (["*"], half, NEARLY_ALL),
         (["app"], half, replace(NEARLY_ALL, container_names=False)),
-        (["*"], {"advice": True}, replace(NEARLY_ALL, workload=False)),
+        (["*"], {"advice": True}, replace(NEARLY_ALL, workload=False, amounts=False)),
     ):
         sized = {"resources": {"containers": containers, "requests": {"cpu": amount}}}
         labelled = {"labels": {"set": {"team": "a"}}}
         assert unread_of(mutations=[sized, labelled]) == read
+        assert unread_of(mutations=[sized, sized]).amounts is False
+        assert unread_of(mutations=[sized], mode="Preview").amounts is False
+        assert (unread_of(mutations=[sized]).sizing is None) is ("advice" in amount)
     hashed = {"matchExpressions": [{"key": "hash", "operator": "Exists"}]}
     assert "hash" in unread_of(match={"podSelector": hashed}).but_labels
     for written in ({"set": {"hash": "a"}}, {"add": {"hash": "a"}}, {"remove": ["hash"]}):
