@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from nemutator_common.core_dumps import hide_memory
@@ -26,6 +27,7 @@ from nemutator_ctl.exec.variables import (
     not_started,
     split,
     wanted_variables,
+    without_pythons,
 )
 from nemutator_ctl.terminal_text import visible
 
@@ -40,9 +42,11 @@ def main(argv: Sequence[str]) -> NoReturn:
             remedy="write it after `--`: nemutator exec --env DB_PASSWORD=db -- COMMAND…",
             code=ExitCode.USAGE,
         )
+    # Before its memory is hidden, and with it the kernel's own list.
+    inherited = without_pythons(os.environb, _started_with())
     hide_memory()
     values = _values(given, set(wanted.values()))
-    made = environment(os.environb, wanted, values)
+    made = environment(inherited, wanted, values)
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         # Python ignores these, and a command inherits what is ignored.
         signal.signal(ignored, signal.SIG_DFL)
@@ -50,6 +54,13 @@ def main(argv: Sequence[str]) -> NoReturn:
         os.execvpe(command[0], list(command), made)  # noqa: S606 - it is what the person typed
     except OSError as error:
         raise not_executed(visible(command[0], limit=200), error) from None
+
+
+def _started_with() -> bytes | None:
+    try:
+        return Path("/proc/self/environ").read_bytes()
+    except OSError:
+        return None
 
 
 def _values(given: argparse.Namespace, secrets: set[str]) -> Mapping[str, bytes]:

@@ -10,6 +10,9 @@ LONGEST_STRING = 128 << 10
 """Linux takes no longer string, name and zero byte included: MAX_ARG_STRLEN."""
 
 
+_COERCED = "LC_CTYPE"
+
+
 def wanted_variables(texts: Sequence[str]) -> dict[str, str]:
     """The secret of each variable; *texts* are like `DB_PASSWORD=db`."""
     wanted: dict[str, str] = {}
@@ -32,6 +35,16 @@ def split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
         return argv, ()
     end = list(argv).index("--")
     return argv[:end], argv[end + 1 :]
+
+
+def without_pythons(
+    inherited: Mapping[bytes, bytes], started_with: bytes | None
+) -> Mapping[bytes, bytes]:
+    """*inherited* without what Python has added to it: where nothing names a language it sets this variable for its
+    children (PEP 538). *started_with* is what the kernel has of it, None where that is not known."""
+    if started_with is None or f"\0{_COERCED}=".encode() in b"\0" + started_with:
+        return inherited
+    return {name: value for name, value in inherited.items() if name != _COERCED.encode()}
 
 
 def environment(

@@ -55,8 +55,10 @@ def main(argv: Sequence[str]) -> int:
                 )
         case "get":
             found = value(store.get(path_of(given.name))).reveal()
+            # As files and variables have it, whatever encoding the terminal's language has.
+            sys.stdout.buffer.write(found.encode("utf-8", "surrogatepass"))
             # A terminal's prompt belongs on a line of its own; a pipe gets the value and no more.
-            sys.stdout.write(found + ("\n" if sys.stdout.isatty() else ""))
+            sys.stdout.buffer.write(b"\n" if sys.stdout.isatty() else b"")
         case "delete":
             gone = row(store.delete(path_of(given.name)))
             sys.stdout.write(f"{gone.name}: deleted; its last version was {gone.version}\n")

@@ -49,6 +49,16 @@ async def test_the_command_does_not_ignore_the_signals_that_python_ignores() -> 
     ] == []
 
 
+async def test_the_command_has_the_environment_that_it_would_have_without_us() -> None:
+    # All that names a language: without it, Python sets a variable of its own.
+    words = [f"--unset={name}" for name in ("LANG", "LC_ALL", "LC_CTYPE", "PYTHONCOERCECLOCALE")]
+    words += [sys.executable, "-m", "nemutator_ctl", "exec", "--", "env", "-0"]
+    process = await asyncio.create_subprocess_exec("env", *words, stdout=asyncio.subprocess.PIPE)
+    out, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    assert out
+    assert b"LC_CTYPE" not in out
+
+
 async def test_the_command_is_not_started_without_its_secret(machine: Machine) -> None:
     async with machine.running():
         await machine.set("db", "hunter2", f"uid={os.getuid() + 1}")

@@ -1,14 +1,16 @@
 """`nemutator-agent credentials` on a machine without Vault, as a whole."""
 
+import asyncio
 import logging
 import os
+import sys
 
 import pytest
 from nemutator_agent.credentials.machine.stored_secrets import LARGEST_BYTES
 from nemutator_common import names
 
 from tests.contract.credentials.standalone import STORE, Machine
-from tests.fakes.pod_sockets import call
+from tests.fakes.pod_sockets import PATIENCE_S, call
 
 
 async def test_a_secret_that_was_set_is_given_to_its_owner_also_after_a_restart(
@@ -117,3 +119,18 @@ async def test_what_cannot_be_kept_is_refused_without_showing_it(machine: Machin
         for given in strange:
             answer = await call(machine.private, path, method="PUT", json=given, **machine.token)
             assert answer[0] == 400
+
+
+async def test_a_value_is_printed_as_files_have_it_whatever_the_terminals_encoding(
+    machine: Machine,
+) -> None:
+    async with machine.running():
+        await machine.set("db", "pässwörd")
+        words = ("secret", "get", "db", "--data-dir", str(machine.directory.root))
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "nemutator_ctl", *words),
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        )
+        out, _ = await asyncio.wait_for(process.communicate(), PATIENCE_S)
+    assert (process.returncode, out.decode()) == (0, "pässwörd")

@@ -11,6 +11,7 @@ from nemutator_ctl.exec.variables import (
     not_executed,
     split,
     wanted_variables,
+    without_pythons,
 )
 
 
@@ -49,6 +50,23 @@ def test_values_come_on_top_of_what_is_inherited() -> None:
         {b"PATH": b"/bin", b"A": b"old"}, {"A": "db", "B": "db"}, {"db": b"\xff x=y"}
     )
     assert made == {b"PATH": b"/bin", b"A": b"\xff x=y", b"B": b"\xff x=y"}
+
+
+@pytest.mark.parametrize(
+    ("started_with", "is_kept"),
+    [
+        (b"A=1\0", False),
+        (b"A=1\0LC_CTYPE=C.UTF-8\0", True),
+        (b"X_LC_CTYPE=1\0", False),
+        (None, True),
+    ],
+)
+def test_the_command_has_not_what_python_adds_for_itself(
+    started_with: bytes | None, is_kept: bool
+) -> None:
+    inherited = {b"A": b"1", b"LC_CTYPE": b"C.UTF-8"}
+    found = without_pythons(inherited, started_with)
+    assert found == (inherited if is_kept else {b"A": b"1"})
 
 
 @pytest.mark.parametrize("value", [b"hunter2\0", b"hunter2" * LONGEST_STRING])
