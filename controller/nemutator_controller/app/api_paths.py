@@ -43,6 +43,8 @@ PATHS = (
         QueryWord("node", str, "Of this node alone."),
         NAMESPACE,
         LABELS,
+        LIMIT,
+        CONTINUE,
     ),
     asked(
         "nodes",

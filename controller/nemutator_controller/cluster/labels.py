@@ -32,14 +32,14 @@ def labels_of(
     workload: Workload, *, node: str, runtime: Runtime | None, placed: RunningPod | None = None
 ) -> Mapping[str, str]:
     """The labels that a selector can use; those that are not known are left out."""
-    labels = {
-        "kind": workload.kind,
-        "name": name_of(workload, placed),
-        "node": node,
-        "namespace": placed.namespace if placed else namespace_of(workload.path),
-        "runtime": runtime,
-        "pod": placed.pod if placed else workload.pod_uid,
-        "container": (placed and placed.container) or workload.container_id,
-        "owner": f"{placed.owner.kind}/{placed.owner.name}" if placed else None,
-    }
-    return {key: value for key, value in labels.items() if value is not None}
+    labels = {"kind": workload.kind, "name": name_of(workload, placed), "node": node}
+    labels["namespace"] = placed.namespace if placed else namespace_of(workload.path)
+    if runtime is not None:
+        labels["runtime"] = runtime
+    if (pod := placed.pod if placed else workload.pod_uid) is not None:
+        labels["pod"] = pod
+    if (container := (placed and placed.container) or workload.container_id) is not None:
+        labels["container"] = container
+    if placed:
+        labels["owner"] = f"{placed.owner.kind}/{placed.owner.name}"
+    return labels

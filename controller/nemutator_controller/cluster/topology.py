@@ -1,11 +1,21 @@
 """The document of /api/v1/topology: what runs on each node, and what it uses."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.wire import Machine, Missing, ProcessUsage, Report, Workload
+from nemutator_common.wire import (
+    Kind,
+    Machine,
+    Missing,
+    Pressures,
+    ProcessUsage,
+    Report,
+    Workload,
+)
+from nemutator_common.wire_activity import Activity
 
 from nemutator_controller.cluster.labels import labels_of, namespace_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import ReportedNode
@@ -38,6 +48,24 @@ class Filter:
         return self.namespace is None and self.selector is None
 
 
+class LabelledWorkload(msgspec.Struct, frozen=True, gc=False):
+    """A `Workload` as people see it: what it is called, and its labels."""
+
+    path: str
+    kind: Kind
+    name: str
+    container_id: str | None
+    pod_uid: str | None
+    processes: int
+    cpu_cores: float | None
+    cpu_is_summed: bool
+    memory_bytes: int | None
+    pressures: Pressures
+    activity: Activity | None
+    namespace: str
+    labels: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class NodeView:
     name: str
@@ -47,7 +75,7 @@ class NodeView:
     machine: Machine
     namespaces: list[str]
     """Of all its workloads, also of those that the filter leaves out: people choose from them."""
-    workloads: list[dict[str, object]]
+    workloads: list[LabelledWorkload]
     processes: list[ProcessUsage]
     missing: tuple[Missing, ...]
 
@@ -58,15 +86,28 @@ class Topology:
     kind: str = "Topology"
     now: float
     nodes: list[NodeView]
+    next: str = ""
+    """With it as `continue` the next page begins; empty on the last one. Only the end of a page tells where it is."""
+    remaining: int = 0
+    """The nodes that come after this page."""
+
+
+def nodes_after(nodes: Sequence[ReportedNode], name: str) -> Sequence[ReportedNode]:
+    """Those of *nodes*, which are in the order of their names, that come after *name*, whether that is still there or not."""
+    return nodes[bisect_right(nodes, name, key=lambda node: node.name) :]
 
 
 def node_view(
     node: ReportedNode, wanted: Filter, *, now: float, after_s: float, pods: PodLookup = NO_PODS
 ) -> NodeView:
     """*node* with what the filter admits of it."""
-    chosen = _Chosen(node.name, wanted.namespace, pods)
-    report = node.opened(chosen.of)
+    chosen = None if wanted.namespace is None else _Chosen(node.name, wanted.namespace, pods)
+    report = node.report if chosen is None else node.opened(chosen.of)
     labels = _labels(node.name, report, pods)
+    if chosen is None:
+        namespaces = {each["namespace"] for each in labels.values()}
+    else:
+        namespaces = chosen.namespaces
     processes = [process for process in report.processes if _admits(wanted, process, labels)]
     with_processes = {process.workload for process in processes}
     return NodeView(
@@ -75,7 +116,7 @@ def node_view(
         age_s=node.age_s(now),
         stale=node.stale(now, after_s=after_s),
         machine=report.machine,
-        namespaces=sorted(chosen.namespaces),
+        namespaces=sorted(namespaces),
         workloads=[
             _workload(workload, labels[workload.path])
             for workload in report.workloads
@@ -87,15 +128,15 @@ def node_view(
     )
 
 
-@dataclass(slots=True)
 class _Chosen:
-    """The part of a report that is in one namespace; all of it when there is none to choose."""
+    """The part of a report that is in one namespace."""
 
-    node: str
-    namespace: str | None
-    pods: PodLookup
-    namespaces: set[str] = field(default_factory=set, init=False)
-    """Of all its workloads."""
+    def __init__(self, node: str, namespace: str, pods: PodLookup) -> None:
+        self._node = node
+        self._namespace = namespace
+        self._pods = pods
+        self.namespaces: set[str] = set()
+        """Of all its workloads."""
 
     def of(self, report: Report) -> Report:
         # They name namespaces, also where the rest of a workload is not looked at.
@@ -107,23 +148,33 @@ class _Chosen:
             uid = workload.pod_uid
             if uid not in of_pods:
                 # All that belongs to a pod is in its namespace.
-                placed = self.pods.of(self.node, uid, None)
+                placed = self._pods.of(self._node, uid, None)
                 of_pods[uid] = None if placed is None else placed.namespace
             namespace = of_pods[uid] or namespace_of(workload.path)
             self.namespaces.add(namespace)
-            if namespace == self.namespace:
+            if namespace == self._namespace:
                 chosen.append(workload)
-        if self.namespace is None:
-            return report
         kept = {workload.path for workload in chosen}
         processes = [process for process in report.processes if process.workload in kept]
         return replace(report, workloads=tuple(chosen), processes=tuple(processes))
 
 
-def _workload(workload: Workload, labels: Mapping[str, str]) -> dict[str, object]:
-    builtins: dict[str, object] = msgspec.to_builtins(workload)
-    added = {"name": labels["name"], "namespace": labels["namespace"], "labels": labels}
-    return builtins | added
+def _workload(workload: Workload, labels: Mapping[str, str]) -> LabelledWorkload:
+    return LabelledWorkload(
+        workload.path,
+        workload.kind,
+        labels["name"],
+        workload.container_id,
+        workload.pod_uid,
+        workload.processes,
+        workload.cpu_cores,
+        workload.cpu_is_summed,
+        workload.memory_bytes,
+        workload.pressures,
+        workload.activity,
+        labels["namespace"],
+        labels,
+    )
 
 
 def _labels(node: str, report: Report, pods: PodLookup) -> dict[str, Mapping[str, str]]:

@@ -1,6 +1,6 @@
 """Nodes as a table for people: first what the machine does, then what in it does it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.nodes import (
@@ -71,12 +71,12 @@ def list_view(nodes: Sequence[NodeSummary]) -> str:
 
 
 def nothing_found(
-    nodes: Sequence[ShownNode], *, namespace: str | None, selector: str | None
+    namespaces: Collection[str] | None, *, namespace: str | None, selector: str | None
 ) -> str:
-    """That there is nothing of what was asked for, and what there is."""
-    if not nodes:
+    """That there is nothing of what was asked for, and what there is: the *namespaces* of all nodes; None without a node."""
+    if namespaces is None:
         return NO_NODE
-    there = sorted({name for node in nodes for name in node.namespaces})
+    there = sorted(namespaces)
     if namespace is not None and namespace not in there:
         named = ", ".join(visible(name, limit=63) for name in there[:MOST_NAMED])
         more = f" and {len(there) - MOST_NAMED} more" if len(there) > MOST_NAMED else ""

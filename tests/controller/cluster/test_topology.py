@@ -37,12 +37,14 @@ def shown(wanted: Filter, seen: ReportedNode | None = None) -> NodeView:
 
 
 def paths(view: NodeView) -> list[object]:
-    return [workload["path"] for workload in view.workloads]
+    return [workload.path for workload in view.workloads]
 
 
 def test_the_document_has_the_agreed_shape() -> None:
     document = msgspec.to_builtins(Topology(now=NOW, nodes=[shown(Filter())]))
-    assert list(document) == ["apiVersion", "kind", "now", "nodes"], "nodes are sent last"
+    assert list(document) == ["apiVersion", "kind", "now", "nodes", "next", "remaining"], (
+        "where a page ends is known when it does"
+    )
     assert (document["apiVersion"], document["kind"]) == ("nemutator.io/v1", "Topology")
     view = document["nodes"][0]
     assert list(view) == [
@@ -66,9 +68,9 @@ def test_a_namespace_keeps_its_workloads_with_their_processes() -> None:
 def test_a_namespace_shows_the_same_as_its_part_of_everything(namespace: str) -> None:
     some, everything = shown(Filter(namespace=namespace)), shown(Filter())
     assert some.namespaces == everything.namespaces
-    wanted = [one for one in everything.workloads if one["namespace"] == namespace]
+    wanted = [one for one in everything.workloads if one.namespace == namespace]
     assert some.workloads == wanted
-    kept = {one["path"] for one in wanted}
+    kept = {one.path for one in wanted}
     assert some.processes == [one for one in everything.processes if one.workload in kept]
 
 
@@ -84,7 +86,7 @@ def test_a_node_is_opened_only_when_its_name_can_match() -> None:
 @given(st.sets(st.sampled_from(["/", "system.slice", "a.service", "b"])))
 def test_a_selector_keeps_exactly_what_it_matches(names: set[str]) -> None:
     document = shown(Filter(selector=named(*names)))
-    assert {workload["name"] for workload in document.workloads} == names
+    assert {workload.name for workload in document.workloads} == names
     assert {p.workload for p in document.processes} == set(paths(document))
 
 

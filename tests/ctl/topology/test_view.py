@@ -86,7 +86,7 @@ def test_a_runtime_is_named_once(runtime: str | None, version: str | None, shown
 
 
 def test_without_a_node_it_says_so() -> None:
-    for said in (view(()), list_view(()), nothing_found((), namespace="x", selector=None)):
+    for said in (view(()), list_view(()), nothing_found(None, namespace="x", selector=None)):
         assert said == "No node has reported yet.\n"
 
 
@@ -111,14 +111,12 @@ def test_several_nodes_are_a_line_each_and_their_sum() -> None:
 def test_that_nothing_is_found_is_said_with_what_there_is(
     namespace: str | None, selector: str | None, said: str
 ) -> None:
-    nodes = decode(document(workloads=[], processes=[]))
-    assert nothing_found(nodes, namespace=namespace, selector=selector) == said
+    assert nothing_found({"b", "a"}, namespace=namespace, selector=selector) == said
 
 
 def test_of_many_namespaces_the_first_are_named() -> None:
-    crowded = document(workloads=[], processes=[])
-    crowded["nodes"][0]["namespaces"] = [f"n{number:03}" for number in range(99)]
-    said = nothing_found(decode(crowded), namespace="x", selector=None)
+    crowded = [f"n{number:03}" for number in range(99)]
+    said = nothing_found(crowded, namespace="x", selector=None)
     assert said.count("n0") == MOST_NAMED
     assert said.endswith("n019 and 79 more.\n")
 
