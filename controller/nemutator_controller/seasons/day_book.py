@@ -63,6 +63,8 @@ class DayBook:
     moves: int = field(default=0, init=False)
     """It rises whenever a line stops to belong to its workload."""
     _kept: HalfNumbers = field(init=False)
+    """By day, line and slot: days that are not written yet take no memory, as they would if each line had all of its days beside
+    each other."""
     _heard_at: Numbers = field(init=False)
     _used: Numbers = field(init=False)
     _first: Numbers = field(init=False)
@@ -73,7 +75,7 @@ class DayBook:
     def __post_init__(self) -> None:
         lines = self.most + 1
         self.numbers = {CLUSTER: 0}
-        self._kept = np.zeros((lines, DAYS, self.calendar.slots), dtype=np.float16)
+        self._kept = np.zeros((DAYS, lines, self.calendar.slots), dtype=np.float16)
         self._heard_at = np.zeros(lines)
         self._used, self._first, self._last = (np.zeros((lines, OPEN)) for _ in range(3))
 
@@ -157,27 +159,27 @@ class DayBook:
     def days(self, line: int, *, before: int) -> tuple[int, Numbers]:
         """The first day, and a line for each day from it to the one *before*; NaN: not known."""
         first = before - DAYS + 1
-        codes = self._kept[line, np.arange(first, before) % DAYS]
+        codes = self._kept[np.arange(first, before) % DAYS, line]
         return first, _decoded(codes)
 
     def whole_days(self, *, before: int, share: float) -> npt.NDArray[np.int64]:
         """For each line of how many days so much is known."""
         count = np.zeros(len(self.numbers), dtype=np.int64)
         for day in range(before - DAYS + 1, before):
-            known = (self._kept[: len(self.numbers), day % DAYS] != 0).mean(axis=1)
+            known = (self._kept[day % DAYS, : len(self.numbers)] != 0).mean(axis=1)
             count += known >= share
         return count
 
     def today_of(self, line: int) -> Numbers:
         if self.today is None:
             return np.full(self.calendar.slots, np.nan)
-        return _decoded(self._kept[line, self.today % DAYS])
+        return _decoded(self._kept[self.today % DAYS, line])
 
     def take_changed(self) -> list[SavedDay]:
         scopes = {number: scope for scope, number in self.numbers.items()}
         taken, self.changed = self.changed, set()
         return [
-            SavedDay(scopes[line], day, self._kept[line, day % DAYS].copy())
+            SavedDay(scopes[line], day, self._kept[day % DAYS, line].copy())
             for line, day in sorted(taken)
             if line in scopes
         ]
@@ -199,7 +201,7 @@ class DayBook:
             if line is None or not fits:
                 left += 1
                 continue
-            self._kept[line, one.day % DAYS] = one.use
+            self._kept[one.day % DAYS, line] = one.use
         return left
 
     def fill(self, saved: Iterable[SavedDay], *, now: float) -> None:
@@ -211,7 +213,7 @@ class DayBook:
             line = self.line_of(one.scope, now=now)
             fits = one.use.shape == (self.calendar.slots,) and today - DAYS < one.day <= today
             if line is not None and fits:
-                kept = self._kept[line, one.day % DAYS]
+                kept = self._kept[one.day % DAYS, line]
                 kept[:] = np.where(kept == 0, one.use, kept)
         self.changed = {one for one in self.changed if one[1] >= today - 1}
 
@@ -227,10 +229,10 @@ class DayBook:
         with np.errstate(divide="ignore", invalid="ignore"):
             use = np.where(known, self._used[:used, column] / spoken, np.nan)
         self._begin(place.day)
-        kept = self._kept[:used, place.day % DAYS, place.slot]
+        kept = self._kept[place.day % DAYS, :used, place.slot]
         before = _decoded(kept)
         both = np.where(np.isnan(before), use, (before + use) / 2)
-        self._kept[:used, place.day % DAYS, place.slot] = np.where(known, _encoded(both), kept)
+        self._kept[place.day % DAYS, :used, place.slot] = np.where(known, _encoded(both), kept)
         self.changed.update((line, place.day) for line in np.flatnonzero(known).tolist())
         for matrix in (self._used, self._first, self._last):
             matrix[:, column] = 0
@@ -241,7 +243,7 @@ class DayBook:
             self.today = day
         if day > self.today:
             for begun in range(max(self.today + 1, day - DAYS + 1), day + 1):
-                self._kept[: len(self.numbers), begun % DAYS] = 0
+                self._kept[begun % DAYS, : len(self.numbers)] = 0
             self.today = day
 
     def _days_between(self, first: int, until: int) -> Sequence[int]:
@@ -252,14 +254,14 @@ class DayBook:
     def _forget_after(self, day: int) -> None:
         if self.today is not None and day < self.today:
             for gone in range(max(day + 1, self.today - DAYS + 1), self.today + 1):
-                self._kept[:, gone % DAYS] = 0
+                self._kept[gone % DAYS] = 0
             self.changed = {one for one in self.changed if one[1] <= day}
             self.today = day
         for matrix in (self._used, self._first, self._last):
             matrix[:] = 0
 
     def _clear(self, line: int) -> None:
-        self._kept[line] = 0
+        self._kept[:, line] = 0
         for matrix in (self._used, self._first, self._last):
             matrix[line] = 0
         self.changed = {one for one in self.changed if one[0] != line}
