@@ -4,6 +4,7 @@ Answering `version` and `--help` in a moment is a promise (tests/bench/cli_start
 everything heavier than the vocabulary of errors is imported by the command that uses it.
 """
 
+import errno
 import os
 import signal
 import sys
@@ -122,6 +123,9 @@ WATCH = frozenset({"-w", "--watch"})
 KUBECTL_VERBS = frozenset({"describe", "get"})
 """What hands that know kubectl type first."""
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+ROOM = "remedy: write it to where there is room"
+
 COMPLETE = "__complete"
 """Asked by the scripts of `nemutator completion`."""
 
@@ -132,8 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output has seen enough. Python would complain once more at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has seen enough.
+        _write_no_more()
         return ExitCode.OK
     except OperatorError as error:
         sys.stderr.write(f"nemutator: {error}\n")
@@ -143,10 +147,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
         return ExitCode.INTERNAL
-    except Exception:  # noqa: BLE001 - a defect has an exit code of its own
+    except Exception as error:  # noqa: BLE001 - a defect has an exit code of its own
+        if isinstance(error, OSError) and error.errno in NO_ROOM and error.filename is None:
+            _write_no_more()
+            sys.stderr.write(f"nemutator: standard output: {error.strerror}\n  {ROOM}\n")
+            return ExitCode.NO_SPACE
         sys.excepthook(*sys.exc_info())
         return ExitCode.INTERNAL
     return code
+
+
+def _write_no_more() -> None:
+    """Python would complain once more at its exit of what it still has to write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def kubectl_plugin() -> int:

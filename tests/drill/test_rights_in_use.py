@@ -24,6 +24,7 @@ ROLES = (
     "nodes/nodes.yaml",
     "oversell/oversell.yaml",
     "buffers/buffer.yaml",
+    "scaling/scaling.yaml",
 )
 WHOLE = ("e2e/first_light", "e2e/testbed")
 """Who runs only a part of these is not asked: its tests use a part of the rights."""

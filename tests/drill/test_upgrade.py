@@ -1,4 +1,5 @@
-"""An installation of the version before gets this version with its data in place, goes back as far as it can, and forth again.
+"""An installation of the version before gets this version with its data in place, goes back as far as it can, and forth
+again; and its brain is backed up and restored.
 
 The tests stand in the order of the day on which it happens: each goes on with what the one before has left.
 """
@@ -6,12 +7,15 @@ The tests stand in the order of the day on which it happens: each goes on with w
 import contextlib
 import json
 import os
+import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from nemutator_controller.database.schema import HEAD
 
 from scripts.chart import CHART
@@ -27,7 +31,14 @@ from tests.e2e.first_light.installation import (
     uninstall,
     with_sample,
 )
-from tests.e2e.first_light.manifests import AGENT, REPOSITORY, Place, agent, documents
+from tests.e2e.first_light.manifests import (
+    AGENT,
+    CONTROLLER,
+    REPOSITORY,
+    Place,
+    agent,
+    documents,
+)
 from tests.e2e.first_light.team import DATABASE, NAMESPACE, OTHERS, REACHED_S, Team, only, ready
 from tests.e2e.testbed.webhook import policy
 from tests.testbed.building import made
@@ -266,6 +277,24 @@ def test_forth_again_everything_is_there(day: Day) -> None:
     assert day.running() == day.pods
 
 
+def test_the_brain_is_backed_up_and_restored_as_the_docs_say(day: Day, tmp_path: Path) -> None:
+    before = day.lists()
+    away, *restoring = (
+        line.removeprefix("kubectl ").strip()
+        for block in re.findall(r"```sh\n(.*?)```", _backing_up(), re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("kubectl ")
+    )
+    _in_a_shell(day.cluster, away, tmp_path)
+    for command in restoring:
+        _in_a_shell(day.cluster, command, tmp_path)
+    day.become(day.now)
+    found = day.lists()
+    for what in KEPT:
+        assert found[what].keys() >= before[what].keys(), what
+    assert day.running() == day.pods
+
+
 def test_a_release_of_the_chart_before_becomes_one_of_this(
     cluster: Cluster, tree: Path, tmp_path: Path
 ) -> None:
@@ -324,6 +353,34 @@ def _is_applied(cluster: Cluster, document: Json) -> bool:
         cluster.apply(document)
         return True
     return False
+
+
+def _backing_up() -> str:
+    """What the documentation says about backups."""
+    _, _, after = (REPOSITORY / "docs" / "install.md").read_text().partition("## Back up the brain")
+    return after.partition("\n## ")[0]
+
+
+def _in_a_shell(cluster: Cluster, command: str, folder: Path) -> None:
+    """kubectl with these words, as somebody types them in *folder*."""
+    if "deploy/restore" in command:
+        [pod] = yaml.safe_load_all((REPOSITORY / "deploy" / "restore" / "restore.yaml").read_text())
+        [container] = pod["spec"]["containers"]
+        container |= {"image": CONTROLLER, "imagePullPolicy": "Never"}
+        cluster.apply(pod)
+        return
+    ran = subprocess.run(
+        f"exec {made.kube()} kubectl {command}",
+        shell=True,
+        cwd=folder,
+        env={"PATH": os.defpath, "HOME": str(folder), "KUBECONFIG": str(cluster.kubeconfig)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    print("$ kubectl", command, ran.stdout, ran.stderr, sep="\n")
+    assert ran.returncode == 0, ran.stderr
 
 
 def _volume(folder: Path) -> Json:

@@ -43,8 +43,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _back_up(directory: DataDirectory, where: str) -> None:
-    # The copy lies beside the archive: there must be room for both there anyway.
-    beside = None if where == "-" else Path(where).absolute().parent
+    # The copy lies beside the archive: there must be room for both there anyway. Where that goes elsewhere, it lies beside
+    # the database: in a pod nothing else has as much room.
+    beside = directory.root if where == "-" else Path(where).absolute().parent
     with tempfile.TemporaryDirectory(prefix=".nemutator-backup-", dir=beside) as made:
         copy = Path(made) / DATABASE
         copy_database(directory.database.absolute(), copy)

@@ -33,6 +33,8 @@ def main(argv: Sequence[str]) -> int:
     )
     path = arguments.of_cluster(given, INVENTORY_NODES)
     document = arguments.brain(given).get(path, query)
-    wide = given.output == Output.WIDE
-    arguments.write(document, given.output, lambda: view(node_answer(document), wide=wide))
+    wide, chosen = given.output == Output.WIDE, bool(given.selector or given.field_selector)
+    arguments.write(
+        document, given.output, lambda: view(node_answer(document), wide=wide, chosen=chosen)
+    )
     return ExitCode.OK

@@ -29,11 +29,13 @@ WIDE = (
 )
 
 NO_NODE = "No node is known yet.\n"
+NO_SUCH_NODE = "There are no such nodes.\n"
 
 
-def view(answer: NodeAnswer, *, wide: bool) -> str:
+def view(answer: NodeAnswer, *, wide: bool, chosen: bool = False) -> str:
+    """*chosen*: only some nodes were asked for."""
     if not answer.items:
-        return NO_NODE
+        return NO_SUCH_NODE if chosen else NO_NODE
     rows = [_cells(each, wide=wide) for each in answer.items]
     if answer.totals.nodes > 1:
         rows.append(_totals(answer, wide=wide))

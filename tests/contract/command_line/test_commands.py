@@ -95,6 +95,21 @@ def test_where_nothing_runs_the_remedy_is_named(command: str, tmp_path: Path) ->
     assert "nemutator up" in ran.stderr
 
 
+def test_output_that_has_no_room_is_no_defect() -> None:
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "nemutator_ctl", "version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ran.returncode == ExitCode.NO_SPACE
+    assert "Traceback" not in ran.stderr
+    assert "remedy" in ran.stderr
+
+
 def test_printed_settings_are_read_back(tmp_path: Path) -> None:
     printed = nemutator("up", "--print-settings", NEMUTATOR_UP_PRIVILEGES="never").stdout
     file = tmp_path / "settings.toml"

@@ -1,5 +1,5 @@
 from nemutator_ctl.inventory_answers import node_answer
-from nemutator_ctl.node_list.view import NO_NODE, view
+from nemutator_ctl.node_list.view import NO_NODE, NO_SUCH_NODE, view
 
 from tests.ctl.inventories import GI, UNKNOWN, node, nodes, use
 
@@ -51,6 +51,7 @@ def test_a_machine_alone_is_live_and_has_no_sums_of_one() -> None:
     assert len(text.splitlines()) == 2
     assert text.splitlines()[1].split()[:4] == ["vm", "live", "3s", "2"]
     assert view(node_answer(nodes()), wide=True) == NO_NODE
+    assert view(node_answer(nodes()), wide=True, chosen=True) == NO_SUCH_NODE
 
 
 def test_wide_names_what_is_wrong() -> None:
