@@ -56,11 +56,13 @@ check-c:
 check-house:
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
-# Three groups that take nothing of each other, and of whose time much is spent waiting: those that share
-# one cluster; those with a browser, or with a machine of their own; and the programs of this machine.
-CLUSTER := tests/e2e/first_light tests/e2e/testbed tests/contract/credentials tests/contract/kube
+# Four groups that take nothing of each other, and of whose time much is spent waiting: the whole
+# installation on a cluster; single parts on another one; those with a browser, or with a machine of their
+# own; and the programs of this machine.
+WHOLE := tests/e2e/first_light
+PARTS := tests/e2e/testbed tests/contract/credentials tests/contract/kube
 BESIDE := tests/e2e/machine $(sort $(wildcard tests/e2e/test_page*.py)) tests/e2e/test_flamegraph.py
-E2E := e2e-cluster e2e-beside e2e-programs
+E2E := e2e-whole e2e-parts e2e-beside e2e-programs
 
 .PHONY: e2e
 e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; builds the testbed first
@@ -72,13 +74,15 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 # Tests run make, too, whose output nothing may hold back.
 LONGEST := --durations=15 --durations-min=5
 .PHONY: $(E2E)
-e2e-cluster:
-	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(CLUSTER)
+e2e-whole:
+	@echo '— nemutator in a cluster'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(WHOLE)
+e2e-parts:
+	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(PARTS)
 e2e-beside:
 	@echo '— the page, and the other machine'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(BESIDE)
 e2e-programs:
 	@echo '— programs and kernel of this machine'; \
-	    env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(CLUSTER) $(BESIDE))
+	    env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(WHOLE) $(PARTS) $(BESIDE))
 
 PROPERTIES := hypothesis and not e2e and not drill
 
