@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from urllib.parse import urlsplit
 
 import psutil
 import uvloop
+from nemutator_common.names import MUTATION
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 
 from tests.bench.hollow import reached
+from tests.drill.soak_journal import changes_since, stamps_on
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
 from tests.e2e.first_light.installation import install
@@ -54,7 +56,6 @@ AWAY_S = (0.5, 8.0)
 FLEET = Plan(name="soak", nodes=20, pods=400, namespaces=4)
 WELL_S = 600.0
 PATH = f"secret/data/{NAMESPACE}/db"
-PAGE = 1_000
 IMAGE_PULL = "nemutator-image-pull"
 PASSWORD_FILE = "/var/run/nemutator-image-pull/postgres"
 GRACE_S = 90.0
@@ -232,7 +233,7 @@ class Standing:
         template = teams.deployment("fresh")["spec"]["template"]
         metadata = {**template["metadata"], "name": name, "namespace": NAMESPACE}
         pod = {"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata}
-        until(lambda: self._is_applied(pod), f"{name} is made", within_s=WELL_S)
+        until(lambda: self._is_changed(pod), f"{name} is made and changed", within_s=WELL_S)
         try:
             self.team.kubectl(
                 "wait", f"pod/{name}", "--for=condition=Ready", f"--timeout={WELL_S:g}s"
@@ -241,36 +242,30 @@ class Standing:
         finally:
             self.team.kubectl("delete", "pod", name, "--wait=false")
 
-    def _is_applied(self, document: Json) -> bool:
-        """An API server that has just been killed may be slower than kubectl waits."""
+    def _is_changed(self, pod: Json) -> bool:
+        """Whether it is made as admission has it. An API server that has just been killed may be slower than kubectl
+        waits, or let it in without an answer of admission's: that it had none is examined at the end, and another one
+        is made."""
+        here = ("pod", pod["metadata"]["name"], f"--namespace={NAMESPACE}")
         try:
-            self.cluster.apply(document)
+            self.cluster.apply(pod)
+            made = self.cluster.get(*here)
+            if MUTATION in made["metadata"].get("annotations", {}):
+                return True
+            self.cluster.kubectl("delete", *here, "--now", within_s=WELL_S)
         except KubectlError:
-            return False
-        return True
+            pass
+        return False
 
     def journal(self, since: float) -> dict[str, Json]:
         """What admission has done to pods since then, by id."""
-        team = replace(self.team, token=self.cluster.token(OTHERS, "operator"))
-        found: dict[str, Json] = {}
-        before = "inf"
-        while True:
-            page = team.items(f"mutations?limit={PAGE}&since={since!r}&until={before}")
-            fresh = {one["id"]: one for one in page if one["id"] not in found}
-            found |= fresh
-            if len(page) < PAGE:
-                return {id_: one for id_, one in found.items() if one["mode"] == "apply"}
-            assert fresh, "a thousand decisions have one time"
-            before = repr(min(one["at"] for one in page) + 1e-6)
+        token = self.cluster.token(OTHERS, "operator")
+        return changes_since(self.team.installation, since, token=token)
 
     def stamps(self) -> set[str]:
         """The decisions that stand on pods that there are now."""
         _, body = self.cluster.ask("/api/v1/pods")
-        marks = (
-            pod["metadata"].get("annotations", {}).get("nemutator.io/mutation")
-            for pod in json.loads(body)["items"]
-        )
-        return {json.loads(mark)["id"] for mark in marks if mark}
+        return stamps_on(json.loads(body)["items"])
 
     def restarted_applications(self) -> list[str]:
         """Pods of the team's that were restarted, are not ready, or were made anew."""

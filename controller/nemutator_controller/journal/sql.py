@@ -67,7 +67,7 @@ class SqlJournal:
             query = query.where(decisions.c.name == name)
         if only == EVERYTHING:
             return await self.database.read(partial(_entries, query=query.limit(limit)))
-        query = query.where(decisions.c.at >= only.since)
+        query = query.where(decisions.c.at >= only.since, decisions.c.at < only.until)
         if only.standing:
             query = query.where(decisions.c.state != "reversed")
         return await self.database.read(

@@ -12,6 +12,7 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.database.schema import decisions
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import (
     EditOutcome,
@@ -23,6 +24,7 @@ from nemutator_controller.journal.records import (
 )
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
 from nemutator_controller.mutations.decisions import pod_subject
+from sqlalchemy import update
 
 from tests.contract.store_kinds import KINDS, opened_for
 from tests.fakes.databases import opened
@@ -236,6 +238,19 @@ async def test_mutations_are_chosen_by_what_made_them_and_when(journal: JournalS
     assert await chosen(workload=("Deployment", "web"), standing=True) == ["d3", "d1"]
     assert await chosen(workload=("Pod", "web-1"), policy="defaults", since=NOW + 2) == ["d5", "d4", "d2"]  # fmt: skip
     assert await chosen(until=NOW + 2) == ["d1"]
+
+
+async def test_what_is_outside_the_time_that_is_asked_for_is_not_read(database: Database) -> None:
+    journal = SqlJournal(database)
+    await journal.add([decision(n) for n in (1, 2, 3)], writer="a", state="answered")
+    await database.write(
+        lambda connection: connection.execute(
+            update(decisions).where(decisions.c.id != "d2").values(document=b"unreadable")
+        )
+    )
+    only = Narrowing(since=NOW + 2, until=NOW + 3)
+    found = await journal.entries(namespace=None, name=None, limit=10, only=only)
+    assert [entry.decision.id for entry in found] == ["d2"]
 
 
 async def test_forged_reviews_do_not_push_out_what_was_done_to_real_pods(
