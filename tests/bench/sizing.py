@@ -23,7 +23,7 @@ import numpy as np
 from nemutator_controller.sizing.all_advice import AT_ONCE
 from nemutator_controller.sizing.documents import advice_list
 from nemutator_controller.sizing.keys import ContainerKey
-from nemutator_controller.sizing.packed_rows import pack, unpack
+from nemutator_controller.sizing.packed_rows import pack_all, unpack
 from nemutator_controller.sizing.samples import UsageSamples
 from nemutator_controller.sizing.strategies.vpa_recommender import Side, VpaContainer, VpaSample
 from nemutator_controller.sizing.usages import Usages
@@ -259,7 +259,7 @@ def _checkpoint(usages: Usages, keys: list[ContainerKey]) -> tuple[float, float,
     for first in range(0, len(keys), 1_000):
         began = time.process_time()
         kept = usages.kept(keys[first : first + 1_000])
-        packed = [pack(one) for one in kept.values()]
+        packed = pack_all([*kept.values()])
         write_s += time.process_time() - began
         size += sum(map(len, packed))
         began = time.process_time()

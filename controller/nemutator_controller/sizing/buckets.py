@@ -76,6 +76,32 @@ def moved(weights: npt.NDArray[np.float32], was: Buckets, now: Buckets) -> npt.N
     return np.asarray(weights[filled].astype(np.float64) @ shares, dtype=np.float32)
 
 
+def moved_rows(
+    weights: npt.NDArray[np.float32], was: Buckets, now: Buckets
+) -> npt.NDArray[np.float32]:
+    """The same for each row of *weights*."""
+    rows, filled = np.nonzero(weights)
+    into, shares = _parts(was, now)
+    cells = rows[:, np.newaxis] * now.count + into[filled]
+    parts = weights[rows, filled, np.newaxis].astype(np.float64) * shares[filled]
+    return summed(cells.ravel(), parts.ravel(), (len(weights), now.count)).astype(np.float32)
+
+
+def summed(cells: npt.NDArray[np.intp], weights: Numbers, shape: tuple[int, int]) -> Numbers:
+    """The sum of the *weights* of each cell of a matrix; *cells* may name one twice."""
+    found = np.bincount(cells, weights, minlength=shape[0] * shape[1])
+    return np.asarray(found, dtype=np.float64).reshape(shape)
+
+
+@functools.cache
+def _parts(was: Buckets, now: Buckets) -> tuple[npt.NDArray[np.intp], Numbers]:
+    """Of each bucket *was*, those of *now* over which it is spread, and how much of it lies in each."""
+    shares = _shares(was, now)
+    most = int(np.count_nonzero(shares, axis=1).max())
+    into = np.argsort(shares == 0, axis=1, kind="stable")[:, :most]
+    return into, np.take_along_axis(shares, into, axis=1)
+
+
 @functools.cache
 def _shares(was: Buckets, now: Buckets) -> Numbers:
     """Of each bucket *was*, the share that lies in each of *now*."""

@@ -22,6 +22,9 @@ EPSILON = 1e-4
 FAINT = 1e-6
 """The same for a row that has little because it is old, as a part of its whole weight."""
 
+MANY_ROWS = 64
+"""From so many on, their sums are made bucket by bucket, with the same figures: six times as fast for a thousand."""
+
 Rows = npt.NDArray[np.intp]
 
 
@@ -62,25 +65,17 @@ class Histograms:
     def percentiles(self, shares: Sequence[float], rows: Rows) -> list[Numbers]:
         """The same for each of *shares*: the sums that all of them need are most of the work."""
         weights = self._weights[rows]
-        sums = weights.cumsum(axis=1, dtype=np.float64)
-        total = sums[:, -1]
-        least = np.minimum(EPSILON, FAINT * total)[:, np.newaxis]
-        filled = (weights > 0) & (weights >= least)
+        sums = _sums(weights)
+        total = sums[-1]
+        # Of an empty row no weight is enough.
+        least = _float32_above(np.minimum(EPSILON, FAINT * total))
+        least[~(total > 0)] = np.inf
+        filled = weights >= least[:, np.newaxis]
         lowest = filled.argmax(axis=1)
         highest = self._buckets.count - 1 - filled[:, ::-1].argmax(axis=1)
         has_any = filled[np.arange(len(rows)), lowest]
-        return [
-            np.where(
-                has_any,
-                self._edges[
-                    np.clip(
-                        (sums >= (share * total)[:, np.newaxis]).argmax(axis=1), lowest, highest
-                    )
-                ],
-                0.0,
-            )
-            for share in shares
-        ]
+        below = ((sums < share * total).sum(axis=0, dtype=np.intp) for share in shares)
+        return [np.where(has_any, self._edges[np.clip(at, lowest, highest)], 0.0) for at in below]
 
     def weights(self, row: int) -> npt.NDArray[np.float32]:
         """The weights of *row*, which are saved together with `reference_at`."""
@@ -104,3 +99,20 @@ class Histograms:
         # Through float64: a weight that is too small for a float32 becomes 0, without a warning.
         self._weights = (self._weights * np.float64(2.0) ** -halvings).astype(np.float32)
         self.reference_at = moved_to
+
+
+def _sums(weights: npt.NDArray[np.float32]) -> Numbers:
+    """By bucket and row: the weight of that bucket and of all below it."""
+    sums: Numbers = np.ascontiguousarray(weights.T, dtype=np.float64)
+    if len(weights) < MANY_ROWS:
+        return np.asarray(np.cumsum(sums, axis=0), dtype=np.float64)
+    for bucket in range(1, len(sums)):
+        sums[bucket] += sums[bucket - 1]
+    return sums
+
+
+def _float32_above(amounts: Numbers) -> npt.NDArray[np.float32]:
+    """The smallest numbers that are not below *amounts*: no weight compares otherwise with them."""
+    nearest = amounts.astype(np.float32)
+    above = np.nextafter(nearest, np.float32(np.inf))
+    return np.asarray(np.where(nearest < amounts, above, nearest), dtype=np.float32)

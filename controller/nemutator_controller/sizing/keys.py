@@ -4,6 +4,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+import msgspec
+
 from nemutator_controller.ingest.usage_points import Series
 
 SHORT_ID = 12
@@ -19,8 +21,8 @@ _USER_MANAGER = re.compile(r"user@\d+\.service")
 _UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ContainerKey:
+# A Struct: with 100 000 of them, to find each once is a tenth of the time that all advice takes.
+class ContainerKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash=True):
     namespace: str
     owner_kind: str
     """`Deployment`, `StatefulSet`, …; outside of a cluster `unit`, `container`, `group`,

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import histograms
 from nemutator_controller.sizing.keys import ContainerKey
-from nemutator_controller.sizing.packed_rows import SavedUsage, UnreadableError, pack, unpack
+from nemutator_controller.sizing.packed_rows import SavedUsage, UnreadableError, pack_all, unpack
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class SqlUsages:
 
         def job(connection: Connection) -> None:
             # Packed here, on the writer's thread: reports need the loop.
-            replace_rows(connection, [packed_row(*item) for item in kept.items()], replaced)
+            replace_rows(connection, packed_rows(kept), replaced)
 
         if replaced:
             await self.database.write(job)
@@ -81,7 +81,12 @@ def _named(key: ContainerKey) -> dict[str, str]:
     return {f"the_{column}": getattr(key, column) for column in _KEY}
 
 
-def packed_row(key: ContainerKey, kept: SavedUsage) -> dict[str, object]:
-    figures = {column: getattr(kept, column) for column in _FIGURES}
-    named = {column: getattr(key, column) for column in _KEY}
-    return {**named, **figures, "packed": pack(kept)}
+def packed_rows(kept: Mapping[ContainerKey, SavedUsage]) -> list[dict[str, object]]:
+    return [
+        {
+            **{column: getattr(key, column) for column in _KEY},
+            **{column: getattr(one, column) for column in _FIGURES},
+            "packed": packed,
+        }
+        for (key, one), packed in zip(kept.items(), pack_all([*kept.values()]), strict=True)
+    ]

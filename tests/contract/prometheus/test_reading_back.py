@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from nemutator_common.errors import ExitCode, OperatorError
@@ -77,7 +77,7 @@ async def test_minutes_come_back_as_steps(url: str) -> None:
     assert cpu["high"].tolist() == [5.0, 10.0, 11.0]
     assert cpu["most"].tolist() == [20.0, 20.0, 20.0]
     assert found.cells.pods.tolist() == [2.0, 2.0, 2.0]
-    nobody = replace(key, owner="nobody")
+    nobody = msgspec.structs.replace(key, owner="nobody")
     nothing = await reading.cells(OlderQuestion(nobody, first * 60, 300, 3))
     assert nothing.samples == 0
     assert np.isnan(nothing.cells.pods).all()

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.sizing.buckets import VPA_CPU as CPU
-from nemutator_controller.sizing.histograms import EPSILON, FAINT, HALF_LIFE_S, Histograms
+from nemutator_controller.sizing.histograms import (
+    EPSILON,
+    FAINT,
+    HALF_LIFE_S,
+    MANY_ROWS,
+    Histograms,
+)
 
 NOW = 1_700_000_000.0
 FIRST = np.array([0], dtype=np.intp)
@@ -167,3 +173,25 @@ def test_rows_are_added_empty_and_cleared() -> None:
     assert percentile(histograms, 0.5) > 0.0
     histograms.clear(0)
     assert percentile(histograms, 0.5) == 0.0
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.integers(0, CPU.count - 1), st.floats(0, 1e9, width=32), max_size=5),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from((0.0, 0.5, 0.95, 1.0)),
+)
+def test_many_rows_have_the_percentiles_that_each_has_alone(
+    filled: list[dict[int, float]], share: float
+) -> None:
+    rows = len(filled) + MANY_ROWS
+    histograms = Histograms(CPU, rows=rows)
+    for row, weights in enumerate(filled):
+        kept = np.zeros(CPU.count, dtype=np.float32)
+        kept[list(weights)] = list(weights.values())
+        histograms.restore(row, kept, 0.0)
+    together = histograms.percentile(share, np.arange(rows, dtype=np.intp))
+    alone = [percentile(histograms, share, row) for row in range(rows)]
+    assert together.tolist() == alone

@@ -149,14 +149,16 @@ def test_margins_are_those_of_the_fleet_once_it_is_known() -> None:
     begun = NOW // DAY_S * DAY_S - 12 * DAY_S
     spoken = [
         (
-            replace(key(), owner=f"o{number}"),
+            msgspec.structs.replace(key(), owner=f"o{number}"),
             replace(summary(begun + day * DAY_S + DAY_S / 2), from_at=begun + day * DAY_S),
         )
         for number in range(60)
         for day in range(-1, 13)
     ]
     last = [
-        (replace(one, owner=f"o{number}"), summary(NOW)) for number in range(60) for one in [key()]
+        (msgspec.structs.replace(one, owner=f"o{number}"), summary(NOW))
+        for number in range(60)
+        for one in [key()]
     ]
     learn(usages, [*spoken, *last], now=NOW)
     # Not before the next hour: it is looked at once in each.
@@ -165,7 +167,7 @@ def test_margins_are_those_of_the_fleet_once_it_is_known() -> None:
     assert dict(steady)[86_400] < dict(MARGINS)[86_400]
     # An hour later with the same days it is the same.
     assert usages.margins(NOW + 7_200) == steady
-    [found] = usages.seen([replace(key(), owner="o7")], now=NOW + 7_200)
+    [found] = usages.seen([msgspec.structs.replace(key(), owner="o7")], now=NOW + 7_200)
     assert found.margins == steady
 
 

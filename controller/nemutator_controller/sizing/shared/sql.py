@@ -17,7 +17,7 @@ from nemutator_controller.ingest.usage_points import NamedSeries, points_of
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.shared.kept_points import WaitingPoints, pack
-from nemutator_controller.sizing.sql import LOAD_S, packed_row, replace_rows, usages_in
+from nemutator_controller.sizing.sql import LOAD_S, packed_rows, replace_rows, usages_in
 
 LEARNER = "learner"
 AT_ONCE = 200
@@ -99,7 +99,7 @@ class SqlSharedUsages:
         def job(connection: Connection) -> bool:
             if not claims.held(connection, claim):
                 return False
-            replace_rows(connection, [packed_row(*item) for item in kept.items()], [*kept, *gone])
+            replace_rows(connection, packed_rows(kept), [*kept, *gone])
             for some in _steps(sorted(learned)):
                 connection.execute(delete(reported_points).where(reported_points.c.id.in_(some)))
             return True

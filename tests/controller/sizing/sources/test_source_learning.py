@@ -2,6 +2,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from nemutator_common import names
@@ -143,7 +144,7 @@ class TwoNamespaces:
 
 class ByNamespace:
     def of(self, namespace: str, pod: str, container: str) -> ContainerKey | None:
-        return replace(KEY, namespace=namespace)
+        return msgspec.structs.replace(KEY, namespace=namespace)
 
 
 async def test_a_source_that_fails_among_its_days_is_asked_for_the_rest_and_learned_once() -> None:
@@ -158,7 +159,9 @@ async def test_a_source_that_fails_among_its_days_is_asked_for_the_rest_and_lear
             await clock.until_sleeping()
             await clock.advance(AGAIN_S)
     assert not source.fails_before
-    shop, store = usages.seen([KEY, replace(KEY, namespace="store")], now=clock.now())
+    shop, store = usages.seen(
+        [KEY, msgspec.structs.replace(KEY, namespace="store")], now=clock.now()
+    )
     # What its agent has told is behind the last step that the source tells of it.
     assert shop.points == 8 * 288 - 6 + 1
     assert store.points == 8 * 288 - 1
@@ -188,7 +191,7 @@ async def test_a_brain_that_starts_again_in_the_midst_of_the_days_goes_on_with_t
     again, _ = learning(TwoNamespaces(set()), usages, clock, keys=ByNamespace())
     await again.warm()
     await again.follow()
-    for one in usages.seen([KEY, replace(KEY, namespace="store")], now=clock.now()):
+    for one in usages.seen([KEY, msgspec.structs.replace(KEY, namespace="store")], now=clock.now()):
         # From eight days before the second start on, and nothing twice.
         assert one.points == one.span_s / STEP_S
         assert (one.span_s, one.last_at) == (8 * DAY_S - STEP_S, NOW + 7_200 - STEP_S)
