@@ -96,6 +96,25 @@ async def test_what_stands_before_vault_speaks_for_no_call_of_it(
             assert raised.value.reason == "malformed"
 
 
+NUMBERS = '{"a":1.10,"b":[0.00005,{"c":1E5,"d":-0.0,"e":12345678901234567890}],"f":7}'
+
+
+async def test_numbers_are_given_as_vault_has_written_them(fake: FakeVault) -> None:
+    """`vault kv get -field=a` prints 1.10."""
+    fake.broken = 200, f'{{"data": {NUMBERS}}}'.encode(), {}
+    with adapter(fake.url) as vault:
+        document = await vault.read(Secret("hvs.x"), EngineMount("kv1/", 1), "kv1/app")
+        assert document.content.reveal() == NUMBERS
+        assert [document.values[key].reveal() for key in "af"] == ["1.10", "7"]
+        fake.broken = (
+            200,
+            f'{{"data": {{"data": {NUMBERS}, "metadata": {{"version": 3}}}}}}'.encode(),
+            {},
+        )
+        document = await vault.read(Secret("hvs.x"), KV2, "secret/app")
+    assert (document.content.reveal(), document.version) == (NUMBERS, 3)
+
+
 NESTED = b"[" * 20_000 + b"]" * 20_000
 
 

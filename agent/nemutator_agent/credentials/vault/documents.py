@@ -37,6 +37,13 @@ class EngineMount:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenNumber:
+    """A number as Vault has written it: 1.10 and 0.00005 would be 1.1 and 5e-05 as one of Python's."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class GivenLease:
     """For how long Vault lends a secret."""
 
@@ -122,4 +129,20 @@ class Document:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except TypeError:
+        return _as_written(value)
+
+
+def _as_written(value: object) -> str:
+    """JSON of what has a `WrittenNumber` in it."""
+    match value:
+        case WrittenNumber():
+            return value.text
+        case dict():
+            fields = (f"{_json(key)}:{_as_written(one)}" for key, one in value.items())
+            return f"{{{','.join(fields)}}}"
+        case list():
+            return f"[{','.join(map(_as_written, value))}]"
+    return _json(value)

@@ -22,7 +22,7 @@ from nemutator_agent.credentials.vault.hvac_failures import (
     reason_of,
 )
 from nemutator_agent.credentials.vault.hvac_logins import HvacLogins, lease_in
-from nemutator_agent.credentials.vault.hvac_session import HvacSession
+from nemutator_agent.credentials.vault.hvac_session import AsWrittenAdapter, HvacSession
 from nemutator_agent.credentials.vault.leases import Lease
 from nemutator_agent.credentials.vault.login_proofs import LoginProof
 
@@ -133,7 +133,7 @@ class HvacVault:
             raise UnsupportedSecretError(
                 f"{mount.path} is an engine of kind {mount.kind}, and not KV"
             )
-        engines = self._session.client(token).secrets.kv
+        engines = self._session.client(token, adapter=AsWrittenAdapter).secrets.kv
         below, at = path.removeprefix(mount.path), mount.path.rstrip("/")
         if mount.version == 1:
             answer = engines.v1.read_secret(path=below, mount_point=at)

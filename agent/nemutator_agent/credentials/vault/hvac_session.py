@@ -6,11 +6,13 @@ here (proxies, .netrc, VAULT_TOKEN): only the settings say where Vault is and wh
 
 import asyncio
 import copy
+import json
 import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, Generic, Literal, Self, TypeVar
@@ -21,6 +23,7 @@ from hvac import adapters
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
+from nemutator_agent.credentials.vault.documents import WrittenNumber
 from nemutator_agent.credentials.vault.failures import VaultUnavailableError
 from nemutator_agent.credentials.vault.hvac_failures import NOT_OF_VAULT, mapped
 from nemutator_agent.credentials.vault.hvac_transport import VaultTransport, timeout
@@ -64,14 +67,20 @@ class HvacSession:
         other._namespace = namespace
         return other
 
-    def client(self, token: Secret | None, *, answer_s: float | None = None) -> Any:
+    def client(
+        self,
+        token: Secret | None,
+        *,
+        answer_s: float | None = None,
+        adapter: type[adapters.Adapter] | None = None,
+    ) -> Any:
         """For one call, which has *answer_s* from its connection to the last byte of the answer."""
         return hvac.Client(
             url=self._address,
             # Without a value, hvac would look into the environment and the home directory.
             token=token.reveal() if token is not None else "",
             session=self._session,
-            adapter=_Adapter,
+            adapter=adapter or JsonAdapter,
             namespace=self._namespace,
             timeout=timeout(answer_s or self._call_s),
             # The token would go wherever a redirection points.
@@ -133,14 +142,28 @@ class _Errand(Generic[T]):
             return self._late
 
 
-class _Adapter(adapters.JSONAdapter):  # type: ignore[misc]
+class JsonAdapter(adapters.JSONAdapter):  # type: ignore[misc]
     """hvac itself fails on a refusal whose JSON is not of Vault's shape."""
+
+    number: type = float
 
     def request(self, *positional: Any, **named: Any) -> Any:
         try:
-            return super().request(*positional, **named)
+            response = adapters.RawAdapter.request(self, *positional, **named)
         except (AttributeError, TypeError):
             raise VaultUnavailableError("malformed", NOT_OF_VAULT) from None
+        if response.status_code != HTTPStatus.OK:
+            return response
+        try:
+            return json.loads(response.content.decode(), parse_float=self.number)
+        except ValueError:
+            return response
+
+
+class AsWrittenAdapter(JsonAdapter):
+    """Gives numbers that are no whole ones as Vault has written them."""
+
+    number = WrittenNumber
 
 
 def _session(ca_file: Path | None) -> requests.Session:
