@@ -163,7 +163,9 @@ def _best(webhook: Webhook, namespace: str, varied: str) -> float:
         ]
         began = time.thread_time()
         for each in bodies:
-            assert webhook.at_once(PlainPost(PATH, each, "127.0.0.1", None))
+            answer = webhook.at_once(PlainPost(PATH, each, "127.0.0.1", None))
+            assert answer is not None
+            answer.record()
         best = min(best, time.thread_time() - began)
     return round(best / ANSWERS * 1e6, 1)
 

@@ -6,6 +6,7 @@ The record is kept before the answer, as for all others. Whatever is not just as
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from nemutator_common import names
@@ -32,8 +33,11 @@ class AnsweringAgain:
     decisions: DecisionLog
     known: KnownAnswers = field(default_factory=KnownAnswers)
 
-    def answer(self, text: ReviewText, caller: str, *, opted_in: bool) -> bytes | None:
-        """The bytes of an answer that is known; None, and nothing has happened, when it is not."""
+    def answer(
+        self, text: ReviewText, caller: str, *, opted_in: bool
+    ) -> tuple[bytes, Callable[[], None]] | None:
+        """The bytes of an answer that is known, and what counts and logs it; None, and nothing has happened, when it is
+        not."""
         began, at = self.process.clock.monotonic(), self.process.clock.now()
         known_now = self._known_now(at)
         known = self.known.find((text.key, opted_in), known_now) if known_now else None
@@ -54,12 +58,16 @@ class AnsweringAgain:
             return None
         edits = known.plan.planned.edits
         self.stamps.keep_alike(known.origin, known.labels, edits, decision, began)
+        response = known.template.response_of(decision, text.uid)
+        seconds = self.process.clock.monotonic() - began
+        return response, partial(self._count, known, decision, seconds)
+
+    def _count(self, known: KnownAnswer, decision: str, seconds: float) -> None:
         known.note(decision)
         meter = self.process.meter
         meter.count(names.ADMISSION_PLANS, origin="known")
         meter.count(names.ADMISSIONS, result="patched")
-        meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
-        return known.template.response_of(decision, text.uid)
+        meter.observe(names.ADMISSION_SECONDS, seconds)
 
     def learn(
         self,

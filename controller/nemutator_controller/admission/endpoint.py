@@ -63,13 +63,17 @@ class Webhook:
         if text is not None:
             known = again.answer(text, post.remote, opted_in=opted_in)
             if known is not None:
-                return PlainAnswer(known, CONTENT_TYPE)
+                body, afterwards = known
+                return PlainAnswer(body, CONTENT_TYPE, record=afterwards)
         try:
             asked = decode(post.body, caller=post.remote)
         except ReviewError:
             return None
         answer = self.handler.answer_at_once(asked, post.body, opted_in=opted_in)
-        return PlainAnswer(encode(asked.uid, answer), CONTENT_TYPE) if answer else None
+        if answer is None:
+            return None
+        response, afterwards = answer
+        return PlainAnswer(encode(asked.uid, response), CONTENT_TYPE, record=afterwards)
 
     def _node_at_once(self, post: PlainPost) -> PlainAnswer | None:
         if self.nodes is None or post.path != NODES:

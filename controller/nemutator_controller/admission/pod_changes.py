@@ -4,9 +4,16 @@ from typing import Any
 
 import msgspec
 
-from nemutator_controller.admission.known_plans import KnownPlan
+from nemutator_controller.admission.known_plans import Circumstances, KnownPlan
+from nemutator_controller.admission.outcomes import Result
 from nemutator_controller.admission.proven_patches import patch_of
-from nemutator_controller.admission.reviews import MOST_WARNINGS, AdmissionRequest
+from nemutator_controller.admission.recent_stamps import Origin
+from nemutator_controller.admission.reviews import (
+    MOST_WARNINGS,
+    UNCHANGED,
+    AdmissionRequest,
+    AdmissionResponse,
+)
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.stamps import Stamp, in_full, merged, stamp_of, written
@@ -29,6 +36,30 @@ class PodChange(msgspec.Struct, frozen=True):
     """Of the stamp with all its edits; None: there is no room for them, or the plan was known."""
     is_again: bool = False
     """Whether the plan was known."""
+
+
+class SavedChange(msgspec.Struct, frozen=True):
+    """What is recorded and remembered of a change."""
+
+    pod: Any
+    origin: Origin
+    change: PodChange
+    known: KnownPlan | None
+    """By which further pods of the same revision get the same; None: this is the first one."""
+    circumstances: Circumstances
+    record: Decision | None
+    """None: it is a dry run."""
+
+
+class DecidedRequest(msgspec.Struct, frozen=True):
+    """How a request ends, once what has to be recorded is."""
+
+    result: Result
+    response: AdmissionResponse = UNCHANGED
+    subject: Subject | None = None
+    planned: MutationPlan | None = None
+    namespace_unknown: bool = False
+    saved: SavedChange | None = None
 
 
 def change_of(

@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,7 +19,6 @@ from nemutator_common.traces import Span, TraceParent
 from nemutator_controller.admission.answering_again import AnsweringAgain, seen_labels
 from nemutator_controller.admission.excuses import Excuses
 from nemutator_controller.admission.known_plans import (
-    Circumstances,
     KnownPlan,
     KnownPlans,
     Lookups,
@@ -33,14 +33,14 @@ from nemutator_controller.admission.outcomes import (
     called,
 )
 from nemutator_controller.admission.pod_changes import (
-    PodChange,
+    DecidedRequest,
+    SavedChange,
     change_again,
     change_of,
     record_of,
 )
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.recent_stamps import (
-    Origin,
     RecentStamps,
     origin_of,
 )
@@ -48,7 +48,6 @@ from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.relevance import is_relevant
 from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import (
-    UNCHANGED,
     AdmissionRequest,
     AdmissionResponse,
     ReviewError,
@@ -57,7 +56,7 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.admission.template_handler import TemplateHandler
-from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
@@ -73,30 +72,6 @@ from nemutator_controller.policies.snapshot import Policies
 log = logging.getLogger(__name__)
 
 _PLACEHOLDER = PREFIX.encode()
-
-
-class _Decided(msgspec.Struct, frozen=True):
-    """How a request ends, once what has to be recorded is."""
-
-    result: Result
-    response: AdmissionResponse = UNCHANGED
-    subject: Subject | None = None
-    planned: MutationPlan | None = None
-    namespace_unknown: bool = False
-    saved: "_Saved | None" = None
-
-
-class _Saved(msgspec.Struct, frozen=True):
-    """What is recorded and remembered of a change."""
-
-    pod: Any
-    origin: Origin
-    change: PodChange
-    known: KnownPlan | None
-    """By which further pods of the same revision get the same; None: this is the first one."""
-    circumstances: Circumstances
-    record: Decision | None
-    """None: it is a dry run."""
 
 
 class _Bounds:
@@ -177,22 +152,26 @@ class WebhookHandler:
                         edited=bool(change.planned.edits),
                         durable=change.durable,
                     )
-                result, response = self._done(decided)
+                self._remember(decided)
+                self._count(decided)
+                result, response = decided.result, decided.response
         except Exception as error:  # noqa: BLE001 - whatever it is, the pod is let in
             result, response = self.excuses.of(request, error)
-        self._measure(result, began)
+        self._measure(result, self.process.clock.monotonic() - began)
         return result, response
 
     def answer_at_once(
         self, request: AdmissionRequest, body: bytes = b"", *, opted_in: bool = False
-    ) -> AdmissionResponse | None:
-        """The same for a request that nobody has to wait for; None, and nothing has happened, for others.
+    ) -> tuple[AdmissionResponse, Callable[[], None]] | None:
+        """The same for a request that nobody has to wait for, with what counts and logs it once the answer is sent: the
+        thread that writes lines may not go before that. None, and nothing has happened, for others.
 
         *body*: that of the review, by which its answer may be known again.
         """
         if self.rules.strict or request.workload:
             return None
         began = self.process.clock.monotonic()
+        decided: DecidedRequest | None = None
         try:
             decided = self._decided(request, opted_in=opted_in, at_once=True)
             if (saved := decided.saved) is not None and saved.record is not None:
@@ -206,27 +185,39 @@ class WebhookHandler:
                         text, saved.pod, saved.known, saved.circumstances, saved.origin,
                         saved.record, opted_in=opted_in,
                     )  # fmt: skip
-            result, response = self._done(decided)
+            self._remember(decided)
+            result, response = decided.result, decided.response
         except _LaterError:
             return None
         except Exception as error:  # noqa: BLE001 - as above
+            decided = None
             result, response = self.excuses.of(request, error)
-        self._measure(result, began)
-        return response
+        seconds = self.process.clock.monotonic() - began
+        return response, partial(self._afterwards, decided, result, seconds)
+
+    def _afterwards(self, decided: DecidedRequest | None, result: Result, seconds: float) -> None:
+        self._measure(result, seconds)
+        if decided is None:
+            return
+        try:
+            self._count(decided)
+        except Exception as error:
+            # The pod has its answer already.
+            log.error("decision_not_counted", {names.ERROR: type(error).__name__}, exc_info=error)
 
     def _decided(
         self, request: AdmissionRequest, *, opted_in: bool, at_once: bool = False
-    ) -> _Decided:
+    ) -> DecidedRequest:
         """What is to be done; nothing has happened yet but that a stamp was taken that a pod had lost."""
         if not request.creates_pod:
-            return _Decided("unchanged")
+            return DecidedRequest("unchanged")
         try:
             head = head_of(request)
         except ReviewError as error:
             raise FailedError("no_object", str(error)) from error
         subject = subject_of(request, head)
         if is_mirror(head) or self.rules.leaves_alone(subject.namespace):
-            return _Decided("unchanged")
+            return DecidedRequest("unchanged")
         policies = self.cluster.policies
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
@@ -244,7 +235,7 @@ class WebhookHandler:
             or self.stamps.knows(origin)
             or is_relevant(head, situation, policies.for_pods_of(subject.namespace))
         ):
-            return _Decided("unchanged", namespace_unknown=unknown)
+            return DecidedRequest("unchanged", namespace_unknown=unknown)
         try:
             pod = object_of(request)
         except ReviewError as error:
@@ -273,10 +264,10 @@ class WebhookHandler:
             )
             if planned.refused:
                 refused = AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
-                return _Decided("denied", refused, subject, planned, unknown)
+                return DecidedRequest("denied", refused, subject, planned, unknown)
             if not planned.edits and not planned.previewed and lost is None:
                 unchanged = AdmissionResponse(warnings=planned.warnings)
-                return _Decided("unchanged", unchanged, subject, planned, unknown)
+                return DecidedRequest("unchanged", unchanged, subject, planned, unknown)
             decision = self.fresh() if planned.edits or lost is None else lost.id
             change = change_of(pod, planned, decision, lost, strict=self.rules.strict)
             if at_once and change.durable:
@@ -289,7 +280,7 @@ class WebhookHandler:
                 self.plans.repeats(key, subject.generate_name)
         now_s = self.process.clock.now()
         record = None if request.dry_run else record_of(request, subject, change, at=now_s)
-        saved = _Saved(pod, origin, change, known if repeats else None, circumstances, record)
+        saved = SavedChange(pod, origin, change, known if repeats else None, circumstances, record)
         result: Result = "patched" if change.operations else "preview"
         response = AdmissionResponse(
             operations=change.operations,
@@ -297,7 +288,7 @@ class WebhookHandler:
             warnings=change.planned.warnings,
             decision="" if record is None else record.id,
         )
-        return _Decided(
+        return DecidedRequest(
             "dry_run" if record is None else result,
             response, subject, change.planned, unknown, saved,
         )  # fmt: skip
@@ -310,13 +301,23 @@ class WebhookHandler:
         sizing = policies.for_pods_of(situation.subject.namespace).unread.sizing
         return self.plans.find(key, Sized(pod["spec"], sizing, situation.bounds()))
 
-    def _done(self, decided: _Decided) -> tuple[Result, AdmissionResponse]:
-        """Counts and remembers, now that it is certain."""
+    def _remember(self, decided: DecidedRequest) -> None:
+        """What another webhook may strip, now that it is certain."""
+        saved = decided.saved
+        if saved is None or saved.change.stamp is None:
+            return
+        now, change = self.process.clock.monotonic(), saved.change
+        # Without an edit of this time it is the stamp that the pod had lost.
+        given_back = not change.planned.edits
+        self.stamps.keep(saved.origin, saved.pod, saved.change.stamp, now, given_back=given_back)
+
+    def _count(self, decided: DecidedRequest) -> None:
+        """And log it."""
         meter, planned, saved = self.process.meter, decided.planned, decided.saved
         if decided.namespace_unknown:
             meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
         if planned is None or decided.subject is None:
-            return decided.result, decided.response
+            return
         is_again = saved is not None and saved.change.is_again
         meter.count(names.ADMISSION_PLANS, origin="known" if is_again else "made")
         for offender in planned.offenders:
@@ -329,24 +330,12 @@ class WebhookHandler:
             log.info(
                 "pod_refused", {names.POD: called(decided.subject), names.ERROR: planned.refused}
             )
-        if saved is not None:
-            if saved.change.stamp is not None:
-                now = self.process.clock.monotonic()
-                # Without an edit of this time it is the stamp that the pod had lost.
-                self.stamps.keep(
-                    saved.origin,
-                    saved.pod,
-                    saved.change.stamp,
-                    now,
-                    given_back=not planned.edits,
-                )
-            if saved.record is not None:
-                self.decisions.note(saved.record, planned, decided.result)
-        return decided.result, decided.response
+        if saved is not None and saved.record is not None:
+            self.decisions.note(saved.record, planned, decided.result)
 
-    def _measure(self, result: Result, began: float) -> None:
+    def _measure(self, result: Result, seconds: float) -> None:
         self.process.meter.count(names.ADMISSIONS, result=result)
-        self.process.meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
+        self.process.meter.observe(names.ADMISSION_SECONDS, seconds)
 
     def _has_placeholder(self, request: AdmissionRequest) -> bool:
         """Whether one may stand in the pod, or be meant by an image's name, by the pod's bytes: most pods

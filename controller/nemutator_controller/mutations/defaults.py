@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations.image_references import (
     LATEST,
     ImageReferenceError,
@@ -16,7 +17,10 @@ from nemutator_controller.mutations.paths import (
     template_of,
     value_at,
 )
-from nemutator_controller.mutations.qos import LISTS
+from nemutator_controller.mutations.qos import LISTS, quantity
+from nemutator_controller.mutations.resource_bounds import SIDES
+
+_MILLI = 10**6
 
 _OF_A_POD: Mapping[str, Json] = {
     "dnsPolicy": "ClusterFirst",
@@ -59,10 +63,23 @@ def _of_container(writing: Writing, path: Path, container: Json, kind: str) -> N
     for name, value in _OF_A_CONTAINER.items():
         _add(writing, path / name, value, kind)
     resources = path / "resources"
+    for side in SIDES:
+        for section in value_at(writing.manifest, resources / side, kind):
+            for resource, amount in (section or {}).items():
+                if (text := _in_millis(amount)) is not None:
+                    writing.write(resources / side / str(resource), (text,))
     for limits in value_at(writing.manifest, resources / "limits", kind):
         for resource, limit in (limits or {}).items():
             if limit is not None:
                 _add(writing, resources / "requests" / str(resource), limit, kind)
+
+
+def _in_millis(amount: Json) -> str | None:
+    """An *amount* that is finer, rounded up; None: it stays as it is written."""
+    found = quantity(amount)
+    if found is None or not found.nanos % _MILLI:
+        return None
+    return str(Quantity(-(-found.nanos // _MILLI) * _MILLI, found.format))
 
 
 def _pull_policy(image: str) -> str:

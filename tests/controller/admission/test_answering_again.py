@@ -13,6 +13,7 @@ from nemutator_controller.admission.endpoint import OPTED_IN, PATH, Webhook
 from nemutator_controller.admission.frames import NotSavedError
 from nemutator_controller.admission.known_plans import KnownPlans
 from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
+from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.reviews import decode, encode
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.patches import apply_patch
@@ -31,7 +32,10 @@ CPU: dict[str, Any] = {"container": {"resources": {"requests": {"cpu": "100m"}}}
 def at_once(admission: Admission, body: bytes, *, opted_in: bool = False) -> bytes | None:
     webhook = Webhook(admission.answerer, admission.answerer.process)
     answer = webhook.at_once(PlainPost(OPTED_IN if opted_in else PATH, body, "10.0.0.1", None))
-    return answer.body if answer is not None else None
+    if answer is None:
+        return None
+    answer.record()
+    return answer.body
 
 
 def known(admission: Admission) -> int:
@@ -69,6 +73,41 @@ async def test_the_third_pod_of_a_workload_is_answered_without_a_look_at_it(
     assert [record.message for record in caplog.records] == ["pod_decided"] * 3
     lines: list[Any] = [record.args for record in caplog.records]
     assert lines[2] == lines[0] | {names.DECISION: last["id"]}
+
+
+@pytest.mark.parametrize("earlier", [0, 2])
+async def test_nothing_is_logged_before_the_answer_is_sent(
+    caplog: pytest.LogCaptureFixture, earlier: int
+) -> None:
+    """The thread that writes lines would go before it."""
+    caplog.set_level("INFO")
+    admission = Admission(team=TEAM)
+    for random in ("aaaaa", "bbbbb")[:earlier]:
+        assert at_once(admission, sent(random))
+    caplog.clear()
+    webhook = Webhook(admission.answerer, admission.answerer.process)
+    answer = webhook.at_once(PlainPost(PATH, sent("ccccc"), "10.0.0.1", None))
+    assert answer is not None
+    assert len(admission.records.kept) == earlier + 1
+    assert not caplog.records
+    answer.record()
+    assert [record.message for record in caplog.records] == ["pod_decided"]
+
+
+async def test_what_cannot_be_counted_is_answered_all_the_same(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admission = Admission(team=TEAM)
+    webhook = Webhook(admission.answerer, admission.answerer.process)
+    answer = webhook.at_once(PlainPost(PATH, sent("ccccc"), "10.0.0.1", None))
+    assert answer is not None
+
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("no room")
+
+    monkeypatch.setattr(DecisionLog, "note", fails)
+    answer.record()
+    assert [record.message for record in caplog.records] == ["decision_not_counted"]
 
 
 async def test_a_share_is_taken_once_of_a_pod_that_lost_its_stamp() -> None:

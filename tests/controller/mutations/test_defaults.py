@@ -33,6 +33,15 @@ def test_init_containers_and_templates_have_it_too() -> None:
     assert resources_of(made["spec"]["template"])["requests"] == {"cpu": "2"}
 
 
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [("100u", "1m"), ("1500u", "2m"), ("1e-4", "1e-3"), ("0.0001Gi", "107374183m"), ("1500m", "1500m"), (0.0001, "1m")],
+)  # fmt: skip
+def test_what_is_finer_than_a_thousandth_is_rounded_up(written: Json, stored: Json) -> None:
+    made = resources_of(defaulted(pod({"limits": {"cpu": written}}), "Pod"))
+    assert made == {"limits": {"cpu": stored}, "requests": {"cpu": stored}}
+
+
 def test_what_has_no_limits_gets_no_requests_and_what_is_no_pod_nothing() -> None:
     for resources in ({"requests": {"cpu": "1"}}, {}, None):
         assert resources_of(defaulted(pod(resources), "Pod")) == resources
