@@ -54,7 +54,7 @@ class ClusterAccess:
             where = ", ".join(str(each) for each in paths)
             raise OperatorError(
                 f"{where}: {visible(str(error), limit=300)}",
-                remedy="name a kubeconfig with --kubeconfig, and one of its contexts with --context",
+                remedy=error.remedy,
                 code=ExitCode.USAGE,
             ) from error
 

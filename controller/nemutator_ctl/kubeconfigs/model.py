@@ -23,6 +23,16 @@ Pem = Path | Secret
 class KubeconfigError(ValueError):
     """Why these files do not say how to reach a server."""
 
+    remedy = "name a kubeconfig with --kubeconfig, and one of its contexts with --context"
+
+
+class PluginError(KubeconfigError):
+    """What a kubeconfig names to make credentials makes none, most often because somebody's sign-in has expired."""
+
+    remedy = (
+        "sign in again as its provider says, and see whether kubectl works with the same context"
+    )
+
 
 class PluginVariable(msgspec.Struct, frozen=True):
     name: str

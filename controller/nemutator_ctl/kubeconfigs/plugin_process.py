@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from nemutator_ctl.kubeconfigs.model import (
-    KubeconfigError,
     KubeServer,
     Plugin,
+    PluginError,
     PluginStatus,
     plugin_question,
     plugin_status,
@@ -22,14 +22,12 @@ LARGEST = 1 << 20
 
 
 def answer_of(plugin: Plugin, server: KubeServer, folder: Path) -> PluginStatus:
-    """Raises KubeconfigError. What the plugin writes to standard error goes to the person."""
+    """Raises PluginError. What the plugin writes to standard error goes to the person."""
     interactive = (
         plugin.interactive_mode != "Never" and sys.stdin is not None and sys.stdin.isatty()
     )
     if plugin.interactive_mode == "Always" and not interactive:
-        raise KubeconfigError(
-            f"its plugin {plugin.command} asks a person, and there is no terminal"
-        )
+        raise PluginError(f"its plugin {plugin.command} asks a person, and there is no terminal")
     question = plugin_question(plugin, server, interactive=interactive)
     environment = os.environ | {each.name: each.value for each in plugin.env or ()}
     command = plugin.command
@@ -46,14 +44,12 @@ def answer_of(plugin: Plugin, server: KubeServer, folder: Path) -> PluginStatus:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise KubeconfigError(
-            f"its plugin {plugin.command} did not answer in {PLUGIN_S:g} s"
-        ) from None
+        raise PluginError(f"its plugin {plugin.command} did not answer in {PLUGIN_S:g} s") from None
     except OSError as error:
         hint = f" ({' '.join(plugin.install_hint.split())[:300]})" if plugin.install_hint else ""
-        raise KubeconfigError(
+        raise PluginError(
             f"its plugin {plugin.command} does not run: {error.strerror}{hint}"
         ) from error
     if ran.returncode or len(ran.stdout) > LARGEST:
-        raise KubeconfigError(f"its plugin {plugin.command} ended with exit code {ran.returncode}")
+        raise PluginError(f"its plugin {plugin.command} ended with exit code {ran.returncode}")
     return plugin_status(plugin, ran.stdout)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
+from nemutator_ctl.cluster_access import ClusterAccess, ClusterChoice
 from nemutator_ctl.kubeconfigs.files import credentials_of, entry_in
 from nemutator_ctl.kubeconfigs.model import KubeconfigError, Pem
 
@@ -117,6 +119,14 @@ def test_a_user_of_no_use_says_why(user: dict[str, Any], why: str, tmp_path: Pat
     path = laid(tmp_path, user, {})
     with pytest.raises(KubeconfigError, match=why):
         credentials_of(entry_in((path,), ""), (path,), "")
+
+
+def test_whose_sign_in_has_expired_is_told_to_sign_in_again(tmp_path: Path) -> None:
+    path = laid(tmp_path, plugin(tmp_path, {"token": "x"}, code=1), {})
+    with pytest.raises(OperatorError) as refused:
+        ClusterAccess(ClusterChoice(path, "", "nemutator", ""))
+    assert "ended with exit code 1" in refused.value.what
+    assert refused.value.remedy.startswith("sign in again")
 
 
 def test_a_plugin_that_fails_is_not_taken_for_no_credentials(tmp_path: Path) -> None:
