@@ -127,6 +127,12 @@ class ObserveSettings(CallsBrain):
         "Seconds between the two looks at the connections of a pod; then the next pod has its turn.",
         check=between(1, 3600),
     )
+    run_queues: bool = setting(
+        False,
+        "Time in the kernel, at each switch of a CPU from one thread to another, how long threads of control groups"
+        " waited for their turn: the 99th percentile is reported beside the mean. It needs CAP_BPF and CAP_PERFMON,"
+        " as profiles do.",
+    )
     buffered_reports: int = setting(
         1_000,
         "Most reports that wait for the brain; then the oldest go.",

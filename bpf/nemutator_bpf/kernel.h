@@ -147,11 +147,18 @@ struct mm_struct {
 	struct file *exe_file;
 } RELOCATED;
 
+/* What the scheduler counts of each task. */
+struct sched_info {
+	unsigned long pcount;
+	unsigned long long run_delay;
+} RELOCATED;
+
 struct task_struct {
 	unsigned int __state;
 	int pid;
 	struct css_set *cgroups;
 	struct mm_struct *mm;
+	struct sched_info sched_info;
 #if defined(__TARGET_ARCH_x86_64)
 	struct thread_struct thread;
 #endif

@@ -7,6 +7,7 @@
  * for a reason; of those that are off it when the agent ends, the agent reads since when.
  */
 #include "stacks.h"
+#include "tasks.h"
 
 /* A task that is off the CPU, from where, and since when. */
 struct wait {
@@ -34,13 +35,8 @@ struct {
 /* Whether the task waits for anything but a CPU, and will come back. */
 INLINE bool is_blocked(struct task_struct *task)
 {
-	struct task_struct___5_13 *older = (void *)task;
-	u64 state;
+	u64 state = task_state(task);
 
-	if (KERNEL_HAS_MEMBER(task, __state))
-		state = READ_KERNEL(task, __state);
-	else
-		state = READ_KERNEL(older, state);
 	return state && !(state & TASK_DEAD);
 }
 

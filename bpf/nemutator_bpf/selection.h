@@ -3,21 +3,13 @@
 #ifndef SELECTION_H
 #define SELECTION_H
 
+#include "control_groups.h"
 #include "maps.h"
-
-/* Levels of control groups that are compared: kubelet's containers are at 4, systemd's at 6. */
-#define MOST_LEVELS 24
 
 enum selection {
 	SELECT_PROCESS = 1,
 	SELECT_GROUP = 2,    /* of the one hierarchy of version 2 */
 	SELECT_V1_GROUP = 3, /* of the hierarchy of one controller of version 1 */
-};
-
-enum controller {
-	CONTROLLER_CPUACCT = 1,
-	CONTROLLER_MEMORY = 2,
-	CONTROLLER_PIDS = 3,
 };
 
 /* What the agent asks for before the program is loaded. Nothing else is a constant of this object:
@@ -32,54 +24,18 @@ const volatile struct wish {
 	u32 threads; /* whether they are told apart */
 } wish = {.selection = SELECT_PROCESS, .deepest = DEEPEST};
 
-/* Which of the pointers of a css_set is that of the controller; -1 in a kernel without it. */
-INLINE int controller_index(void)
-{
-	if (wish.controller == CONTROLLER_CPUACCT &&
-	    KERNEL_HAS_ENUM(cgroup_subsys_id, cpuacct_cgrp_id))
-		return KERNEL_ENUM(cgroup_subsys_id, cpuacct_cgrp_id);
-	if (wish.controller == CONTROLLER_MEMORY &&
-	    KERNEL_HAS_ENUM(cgroup_subsys_id, memory_cgrp_id))
-		return KERNEL_ENUM(cgroup_subsys_id, memory_cgrp_id);
-	if (wish.controller == CONTROLLER_PIDS && KERNEL_HAS_ENUM(cgroup_subsys_id, pids_cgrp_id))
-		return KERNEL_ENUM(cgroup_subsys_id, pids_cgrp_id);
-	return -1;
-}
-
-/* The task's own place in the hierarchy that is asked for. */
-INLINE struct cgroup_subsys_state *own_state(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct css_set *set = READ_KERNEL(task, cgroups);
-	struct cgroup_subsys_state *state = 0;
-	int index;
-
-	if (!set)
-		return 0;
-	if (wish.selection == SELECT_GROUP) {
-		struct cgroup *group = READ_KERNEL(set, dfl_cgrp);
-
-		return group ? &group->self : 0;
-	}
-	index = controller_index();
-	if (index >= 0)
-		bpf_probe_read_kernel(&state, sizeof(state), (void **)&set->subsys + index);
-	return state;
-}
-
 /*
  * From the task's own group upwards. The helper for this, bpf_get_current_ancestor_cgroup_id, knows
  * version 2 only, and perf events may not call it before Linux 5.15.
  */
 INLINE bool in_group(void)
 {
-	struct cgroup_subsys_state *state = own_state();
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u32 controller = wish.selection == SELECT_GROUP ? NO_CONTROLLER : wish.controller;
+	struct cgroup_subsys_state *state = group_state(task, controller);
 
 	for (int level = 0; level < MOST_LEVELS && state; level++) {
-		struct cgroup *group = READ_KERNEL(state, cgroup);
-		struct kernfs_node *node = group ? READ_KERNEL(group, kn) : 0;
-
-		if (node && READ_KERNEL(node, id) == wish.wanted)
+		if (group_id(state) == wish.wanted)
 			return 1;
 		state = READ_KERNEL(state, parent);
 	}

@@ -194,6 +194,7 @@ class Summary:
     disk_read: float | None = None
     disk_written: float | None = None
     run_delay: float | None = None
+    run_delay_p99: float | None = None
     cpu_waiting: float | None = None
     """This and what follows is PSI of the cgroup: the percentage of the time between its last two readings, up to a
     minute, in which some task of it waited for the CPU, for memory or for a disk."""

@@ -36,7 +36,11 @@ class Activity:
     open_files: int | None = None
     """Open descriptors of its own processes, now."""
     run_delay: float | None = None
-    """Seconds per second that threads of its own processes were ready to run and had no CPU."""
+    """Seconds per second that threads of its own processes were ready to run and had no CPU; where turns are timed, those of
+    groups below it as well."""
+    run_delay_p99: float | None = None
+    """Seconds that 99 of 100 turns of threads did not have to wait for their CPU longer than, from a histogram that is exact
+    to a fifth; only where turns are timed, and of a hundred turns or more."""
     disk_read: float | None = None
     """Bytes per second that disks moved for it; page cache that was there already is not among them."""
     disk_written: float | None = None

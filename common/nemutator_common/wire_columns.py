@@ -41,6 +41,7 @@ POINT_COLUMNS = (
     "cpu_waiting",
     "memory_waiting",
     "disk_waiting",
+    "run_delay_p99",
 )
 """The fields of a `Summary` that are columns, under the same names."""
 

@@ -9,33 +9,26 @@ neighbours takes four seconds.
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from nemutator_common import names
-from nemutator_common.wire import Batch, Envelope, Summary
-from nemutator_controller.neighbours.node_window import FIGURES, GIB, MB
-from nemutator_controller.neighbours.resources import Contended
 from nemutator_controller.seasons.day_book import CLUSTER, SavedDay
 from nemutator_controller.seasons.sql import SqlSeasonDays
 
 from scripts.crds import FOLDER
 from tests.drill.two_brains import two_brains
 from tests.e2e.testbed.in_cluster.installation import (
-    REPORTS,
     Installation,
     installed,
     nemutator,
     refusals,
 )
+from tests.e2e.testbed.planted_pods import INNOCENT, Planted, PlantedAgent, container
 from tests.e2e.testbed.workloads import replicated, wait_ready
 from tests.fakes.databases import opened
-from tests.fakes.planted_neighbours import planted_node
-from tests.fakes.reports import report
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.namespaces import new_namespace
@@ -47,10 +40,7 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.timeout(1800)
 
 MINUTE_S = 4
-MINUTES, KNOWN = 300, 95
-"""From then on the planted one has a grade for ninety minutes without a break; before, it once was quiet for too long."""
 DAY_S, SLOTS, LEARNED = 240.0, 16, 8
-INNOCENT = 9
 PATIENCE_S = 600
 BUSY = {"season": ["pre-peak", "peak"]}
 
@@ -88,90 +78,12 @@ def brain(cluster: Cluster, tmp_path: Path) -> Iterator[Installation]:
     cluster.kubectl("delete", "seasonpolicy", "--all")
 
 
-class PlantedAgent:
-    """What the agent of a node reports: the rows of *planted*, each as one pod of ours."""
-
-    def __init__(self, brain: Installation, planted: "Planted") -> None:
-        self.planted, self.values = planted, planted.node.values
-        self.name = str(planted.aggressor["spec"]["nodeName"])
-        brain.pod("agent", self.name, "nemutator-agent")
-        self.token = brain.token("nemutator-agent", pod="agent")
-        self.seq = self.told = 0
-        self.begun = MINUTE_S * (int(time.time()) // MINUTE_S - KNOWN)
-
-    @property
-    def seconds(self) -> float:
-        """Since the first report."""
-        return round(time.time() - self.begun - KNOWN * MINUTE_S, 1)
-
-    def tell(self, brain: Installation) -> None:
-        """All minutes that have ended and were not told yet."""
-        ended = min(int((time.time() - self.begun) // MINUTE_S), MINUTES)
-        envelopes: list[Envelope] = []
-        for minute in range(self.told, ended):
-            end = self.begun + (minute + 1.0) * MINUTE_S
-            summaries = tuple(
-                self.summary(row, minute, end, *names_of)
-                for row, names_of in enumerate(self.planted.rows)
-            )
-            one = replace(report(end), summaries=summaries)
-            envelopes.append(Envelope(self.seq + len(envelopes) + 1, one))
-        for first in range(0, len(envelopes), 10):
-            several = tuple(envelopes[first : first + 10])
-            body = msgspec.json.encode(Batch(self.name, "e1", several))
-            answer = brain.ask(brain.uplink, REPORTS, token=self.token, body=body)
-            assert answer.status == 200, answer.body
-            self.seq += len(several)
-            self.told += len(several)
-
-    def summary(self, row: int, minute: int, end: float, uid: str, container: str) -> Summary:
-        found = self.values[:, row, minute].astype(float).tolist()
-        of = dict(zip(FIGURES, found, strict=True))
-        return Summary(
-            path=f"/kubepods/pod{uid}/{container}",
-            pod_uid=uid,
-            container_id=container,
-            from_at=end - MINUTE_S,
-            to_at=end,
-            cpu_cores=of["cpu"],
-            memory_bytes=int(of["memory"] * GIB),
-            disk_read=of["disk"] * MB,
-            network_sent=of["network"] * MB,
-            cpu_waiting=100 * of["cpu_waiting"],
-            memory_waiting=100 * of["memory_waiting"],
-            disk_waiting=100 * of["disk_waiting"],
-        )
-
-
-class Planted:
-    """Pods of a real kubelet, of which one is the aggressor of a planted node."""
-
-    def __init__(self, cluster: Cluster, namespace: str) -> None:
-        self.cluster, self.namespace = cluster, namespace
-        cluster.apply(replicated("web", namespace, INNOCENT), replicated("batch", namespace, 1))
-        for name in ("web", "batch"):
-            wait_ready(cluster, namespace, f"deployment/{name}")
-        self.node = planted_node(300, Contended.CPU, pods=INNOCENT + 1, minutes=MINUTES)
-        (self.hog,) = self.node.aggressors
-        [self.aggressor] = self.pods("batch")
-        self.rows = [container(one) for one in self.pods("web")]
-        self.rows.insert(self.hog, container(self.aggressor))
-
-    def pods(self, app: str) -> list[dict[str, Any]]:
-        where = f"--namespace={self.namespace}"
-        found = self.cluster.get("pods", where, f"--selector=app={app}")["items"]
-        return [one for one in found if "deletionTimestamp" not in one["metadata"]]
-
-    def labels(self) -> dict[str, str] | None:
-        """Of the aggressor; None: it is gone."""
-        found = [one["metadata"] for one in self.pods("batch")]
-        mine = [one for one in found if one["uid"] == self.aggressor["metadata"]["uid"]]
-        return mine[0].get("labels", {}) if mine else None
-
-
-def container(pod: dict[str, Any]) -> tuple[str, str]:
-    [one] = pod["status"]["containerStatuses"]
-    return pod["metadata"]["uid"], one["containerID"].partition("://")[2]
+def planted_pods(cluster: Cluster, namespace: str) -> Planted:
+    """On a real kubelet."""
+    cluster.apply(replicated("web", namespace, INNOCENT), replicated("batch", namespace, 1))
+    for name in ("web", "batch"):
+        wait_ready(cluster, namespace, f"deployment/{name}")
+    return Planted(cluster, namespace)
 
 
 def test_an_aggressor_is_evicted_in_its_season_and_not_before(
@@ -182,7 +94,7 @@ def test_an_aggressor_is_evicted_in_its_season_and_not_before(
     namespace: str,
     tmp_path: Path,
 ) -> None:
-    planted = Planted(cluster, namespace)
+    planted = planted_pods(cluster, namespace)
     aside = {"grade": 1, "mode": "Apply"}
     policy = {
         "apiVersion": "nemutator.io/v1alpha1",
@@ -199,7 +111,7 @@ def test_an_aggressor_is_evicted_in_its_season_and_not_before(
 
     until(in_force, "it is busy", within_s=PATIENCE_S)
     until(lambda: not in_force(), "off-peak begins", within_s=PATIENCE_S)
-    agent = PlantedAgent(brain, planted)
+    agent = PlantedAgent(brain, planted, minute_s=MINUTE_S)
     seen: list[tuple[float, bool, bool, bool]] = []
     """Of each look when, whether the policy was in force before and after it, whether the aggressor bears its grade, and
     whether it is gone."""
@@ -239,7 +151,7 @@ def test_grades_stand_when_the_brain_that_leads_is_killed(
     namespace: str,
     tmp_path: Path,
 ) -> None:
-    planted = Planted(cluster, namespace)
+    planted = planted_pods(cluster, namespace)
     with new_namespace(cluster, "aside") as name, new_database(postgres, tmp_path) as server:
         settings = {"NEMUTATOR_BRAIN_NEIGHBOUR_MINUTE_S": str(MINUTE_S)}
         with two_brains(cluster, name, tmp_path, server, **settings) as (one, other):
@@ -247,7 +159,7 @@ def test_grades_stand_when_the_brain_that_leads_is_killed(
 
 
 def goes_on(one: Installation, other: Installation, planted: Planted) -> None:
-    agent = PlantedAgent(one, planted)
+    agent = PlantedAgent(one, planted, minute_s=MINUTE_S)
     bears: list[tuple[float, str]] = []
 
     def look(brain: Installation) -> bool:
@@ -270,13 +182,6 @@ def goes_on(one: Installation, other: Installation, planted: Planted) -> None:
     leads_at, looks_end = agent.seconds, agent.seconds + 10 * MINUTE_S
     until(lambda: look(other) and agent.seconds > looks_end, "ten looks more", within_s=PATIENCE_S)
     assert all(grade for _, grade in bears), (killed_at, leads_at, bears)
-    # From now on it does nothing.
-    agent.values = planted_node(
-        300,
-        Contended.CPU,
-        pods=INNOCENT + 1,
-        minutes=MINUTES,
-        quiet=frozenset({planted.hog}),
-    ).values
+    agent.becomes_quiet()
     until(lambda: not look(other), "what is no aggressor bears no grade", within_s=PATIENCE_S)
     print(f"killed {killed_at} s, the other leads {leads_at} s, without a grade {agent.seconds} s")

@@ -42,6 +42,9 @@ def planted_node(
     """A node with one aggressor that competes for *resource*, or none. The rows *quiet* do nothing: what is it like
     without them?"""
     dice = np.random.default_rng(seed)
+    # Of their own, so that all else is what it is without them.
+    turns = np.random.default_rng((seed, 18))
+    queued = np.zeros(minutes)
     work = _work(dice, pods, minutes)
     cpu = work * dice.uniform(0.02, 0.25, (pods, 1))
     traffic = work * dice.lognormal(-1.0, 0.8, (pods, 1))
@@ -60,6 +63,10 @@ def planted_node(
         match resource:
             case Contended.CPU:
                 cpu[hog] += on * dice.uniform(12.0, 18.0)
+            case Contended.TURNS:
+                # Many threads that wake at once, and are done before the processors are full.
+                cpu[hog] += on * dice.uniform(2.0, 4.0)
+                queued = on * turns.uniform(0.04, 0.16) * (hog not in quiet)
             case Contended.CACHE:
                 cpu[hog] += on * 2.0
                 bandwidth[hog] += on * dice.uniform(90.0, 150.0)
@@ -73,7 +80,9 @@ def planted_node(
         for wanted in (cpu, traffic, disk, bandwidth):
             wanted[row] = 0.0
         memory[row] = 0.01
-    return _measured(dice, cpu, memory, disk, traffic, bandwidth, aggressors, resource)
+    return _measured(
+        dice, turns, cpu, memory, disk, traffic, bandwidth, queued, aggressors, resource
+    )
 
 
 def harmed(
@@ -96,11 +105,13 @@ def harmed(
 
 def _measured(
     dice: np.random.Generator,
+    turns: np.random.Generator,
     cpu: Rates,
     memory: Rates,
     disk: Rates,
     traffic: Rates,
     bandwidth: Rates,
+    queued: Rates,
     aggressors: frozenset[int],
     resource: Contended | None,
 ) -> PlantedNode:
@@ -120,6 +131,10 @@ def _measured(
     memory_wait = np.clip(
         1.5 * needs * short + np.abs(dice.normal(0.002, 0.004, (pods, minutes))), 0, 1
     )
+    # One turn in a hundred: a slice or two, and longer the more of the time is waited for at all.
+    turn_wait = 0.002 * turns.lognormal(0.0, 0.4, (pods, minutes))
+    turn_wait += turns.beta(0.8, 2.0, (pods, 1)) * queued
+    turn_wait += 0.06 * cpu_wait / np.maximum(1 - cpu_wait, 0.05)
     noisy = dice.lognormal(0.0, 0.03, (pods, minutes))
     values = np.stack(
         [
@@ -130,6 +145,7 @@ def _measured(
             cpu_wait,
             memory_wait,
             disk_wait,
+            turn_wait,
         ]
     ).astype(np.float32)
     assert len(values) == len(FIGURES)
@@ -139,6 +155,7 @@ def _measured(
     moved = {
         Contended.CACHE: stalled,
         Contended.CPU: cpu_wait,
+        Contended.TURNS: turn_wait,
         Contended.DISK: disk_wait,
         Contended.MEMORY: memory_wait,
         Contended.NETWORK: network_wait,

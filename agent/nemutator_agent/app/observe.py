@@ -17,6 +17,7 @@ from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.streams import report_stream
 
 from nemutator_agent.app.profiling import profiling
+from nemutator_agent.app.run_queues import KernelRunQueues
 from nemutator_agent.app.windows import SnapshotProcesses, add_windows
 from nemutator_agent.app.workers import examination_worker
 from nemutator_agent.inspection.executables import Executables
@@ -27,6 +28,7 @@ from nemutator_agent.usage.flow_reading import FlowReader
 from nemutator_agent.usage.pod_sockets import PodSocketTables
 from nemutator_agent.usage.polling import UsagePoller
 from nemutator_agent.usage.procfs import ProcfsReader
+from nemutator_agent.usage.run_delays import UNTIMED
 
 _OTHER_FILES = 256
 """Open files that sockets, executables on their way to the worker, and libraries need."""
@@ -44,6 +46,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     supervisor = process.supervisor
     # The reader keeps a quarter as many again for what it reads seldom.
     files = CachedFiles(most=min(settings.descriptors, _files_left()) * 4 // 5)
+    queues = KernelRunQueues(process) if settings.run_queues else None
     reader = ProcfsReader(
         files,
         most_processes=settings.processes,
@@ -51,6 +54,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         seldom_s=settings.seldom_s,
         members_s=settings.members_s,
         process_events=True,
+        queues=queues or UNTIMED,
     )
     worker = examination_worker()
     executables = Executables(ProcExecutables(reader.started_ticks), worker, process)
@@ -91,6 +95,9 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             )
             poller.flows = flows
             supervisor.add("read flows", flows.run)
+        if queues is not None:
+            poller.queues = queues
+            supervisor.add("time run queues", queues.run)
         await server.bind()
         add_metrics_listener(process, settings.metrics)
         supervisor.add("serve", server.run)

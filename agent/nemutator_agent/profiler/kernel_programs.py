@@ -98,7 +98,7 @@ def load(
     found = facts(choice)
     if refusal := missing(found):
         raise refusal
-    library, wish = _library(), _wish(selection)
+    library, wish = kernel_library(), _wish(selection)
     try:
         if engine(found) == "bcc":
             maps = (*SHARED_MAPS, *source.maps)
@@ -112,7 +112,7 @@ def load(
 
 
 @functools.cache
-def _library() -> Libbpf:
+def kernel_library() -> Libbpf:
     return Libbpf()
 
 

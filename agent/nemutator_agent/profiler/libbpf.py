@@ -151,6 +151,12 @@ class LoadedMaps(ABC):
     def put(self, name: str, key: bytes, value: bytes) -> None:
         self._libbpf.call("bpf_map_update_elem", self._map(name), key, value, 0)
 
+    def get(self, name: str, key: bytes, *, size: int) -> bytes:
+        """The value of *key*, which is there."""
+        value = ctypes.create_string_buffer(size)
+        self._libbpf.call("bpf_map_lookup_elem", self._map(name), key, value)
+        return value.raw
+
     def get_per_cpu(self, name: str, key: bytes, *, size: int) -> bytes:
         """The values of all CPUs, one after the other; *size* is a multiple of 8."""
         cpus = self._libbpf.call("libbpf_num_possible_cpus")

@@ -25,6 +25,12 @@ from nemutator_agent.usage.pod_networks import (
     oldest_members,
     rates_between,
 )
+from nemutator_agent.usage.run_delays import (
+    UNTIMED,
+    RunDelays,
+    RunQueues,
+    waited_between,
+)
 from nemutator_agent.usage.snapshot import GroupCounters, ProcessCounters
 from nemutator_agent.usage.turns import Turns
 
@@ -53,6 +59,8 @@ class _Known:
     activity: Activity = field(default_factory=Activity)
     counters: ActivityCounters | None = None
     members: MemberCounters | None = None
+    turns: tuple[float, RunDelays] | None = None
+    """When they were read; None where the kernel does not time them."""
     network: NetworkCounters | None = None
     containers: frozenset[str] | None = None
     starts: StartCount = field(default_factory=StartCount)
@@ -69,10 +77,12 @@ class Activities:
         *,
         every_s: float,
         members_s: float = MEMBERS_EVERY_S,
+        queues: RunQueues = UNTIMED,
     ) -> None:
         self._files = files
         self._members = members
         self._networks = networks
+        self._queues = queues
         self._counter_turns = Turns(every_s=every_s)
         self._network_turns = Turns(every_s=every_s)
         self._member_turns = Turns(every_s=members_s)
@@ -110,6 +120,8 @@ class Activities:
                 disk_written=now.disk_written,
                 processes_started=known.starts.taken(at),
             )
+            if is_sized(path):
+                self._read_turns(known, path, hierarchies.get(path, ()), at)
         self._read_members(at, processes)
         self._read_networks(at, processes)
         self._count_starts()
@@ -138,6 +150,23 @@ class Activities:
                 before = _Known(counters.inode, _NOTHING)
             self._known[path] = before
         self._names = {path: self._names.get(path) or _name(path) for path in groups}
+        self._queues.forget(groups.keys())
+
+    def _read_turns(
+        self, known: _Known, path: str, hierarchies: tuple[Hierarchy, ...], at: float
+    ) -> None:
+        read = self._queues.delays(path, hierarchies)
+        if read is None:
+            if known.turns is not None:
+                known.activity = replace(known.activity, run_delay=None, run_delay_p99=None)
+            known.turns = None
+            return
+        begun, before = known.turns or (at, None)
+        known.turns = at, read
+        if waited := waited_between(before, read, at - begun):
+            known.activity = replace(
+                known.activity, run_delay=waited.share, run_delay_p99=waited.p99
+            )
 
     def _read_members(self, at: float, processes: Mapping[ProcessId, ProcessCounters]) -> None:
         members: dict[str, list[tuple[ProcessId, int]]] = {}
@@ -146,10 +175,15 @@ class Activities:
                 members.setdefault(counters.path, []).append((process, counters.threads))
         for path in self._member_turns.due(members, at):
             known = self._known[path]
-            read = self._members.counters(members[path], at)
+            is_timed = known.turns is not None
+            read = self._members.counters(members[path], at, delays=not is_timed)
             delay = run_delay_between(known.members, read)
             known.members = read
-            known.activity = replace(known.activity, open_files=read.open_files, run_delay=delay)
+            known.activity = replace(
+                known.activity,
+                open_files=read.open_files,
+                run_delay=known.activity.run_delay if is_timed else delay,
+            )
 
     def _read_networks(self, at: float, processes: Mapping[ProcessId, ProcessCounters]) -> None:
         owned = (

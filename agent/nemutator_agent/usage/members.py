@@ -29,14 +29,16 @@ class MemberFiles:
     threads: Callable[[int], Sequence[int] | None]
     schedstat: Callable[[int, int], bytes | None]
 
-    def counters(self, members: Sequence[tuple[ProcessId, int]], at: float) -> MemberCounters:
-        """*members* are processes with the number of their threads."""
+    def counters(
+        self, members: Sequence[tuple[ProcessId, int]], at: float, *, delays: bool = True
+    ) -> MemberCounters:
+        """*members* are processes with the number of their threads, which are asked for *delays*."""
         files = [self.open_files(process.pid) for process, _ in members]
         return MemberCounters(
             at,
             # Half of a sum would look like few files. One that ended just now has none.
             sum(one for one in files if one is not None) if any(files) else None,
-            self._delays(members),
+            self._delays(members) if delays else None,
         )
 
     def _delays(self, members: Sequence[tuple[ProcessId, int]]) -> Mapping[int, int] | None:

@@ -55,6 +55,10 @@ class FlowSource(Protocol):
     def missing(self) -> tuple[Missing, ...]: ...
 
 
+class KnownGaps(Protocol):
+    def missing(self) -> tuple[Missing, ...]: ...
+
+
 @dataclass(eq=False, slots=True)
 class UsagePoller:
     reader: MachineReader
@@ -65,6 +69,7 @@ class UsagePoller:
     interval_s: float
     summary_s: float = 15.0
     flows: FlowSource | None = None
+    queues: KnownGaps | None = None
     _facts: MachineFacts | None = field(default=None, init=False)
     _reported: MachineSnapshot | None = field(default=None, init=False)
     _summaries: list[Summary] = field(default_factory=list, init=False)
@@ -135,6 +140,8 @@ class UsagePoller:
                 flows=self.flows.taken(),
                 missing=(*report.missing, *self.flows.missing()),
             )
+        if self.queues is not None:
+            report = replace(report, missing=(*report.missing, *self.queues.missing()))
         self.reports.put(replace(report, summaries=tuple(self._summaries)))
         self._reported = snapshot
         self._summaries.clear()

@@ -43,6 +43,7 @@ from nemutator_agent.usage.proc_connector import ProcessEvents, is_expected
 from nemutator_agent.usage.process_events import starts_by_group
 from nemutator_agent.usage.process_stat import ProcessStat, parse_process_stat
 from nemutator_agent.usage.psutil_machine import read_devices, read_io_counters
+from nemutator_agent.usage.run_delays import UNTIMED, RunQueues
 from nemutator_agent.usage.snapshot import (
     GroupCounters,
     MachineDevices,
@@ -86,6 +87,7 @@ class ProcfsReader:
         seldom_s: float = 15.0,
         members_s: float = MEMBERS_EVERY_S,
         process_events: bool = False,
+        queues: RunQueues = UNTIMED,
         root: str = "",
     ) -> None:
         self._files = files
@@ -110,6 +112,7 @@ class ProcfsReader:
             PodNetworks(functools.partial(namespace_file, root=root)),
             every_s=seldom_s,
             members_s=members_s,
+            queues=queues,
         )
         self._group_turns = Turns(every_s=seldom_s)
         self._counters: Mapping[str, GroupCounters] = {}

@@ -167,6 +167,7 @@ def _of(what: Counted, span: _Span) -> Iterator[Summary]:
         disk_read=span.activity.disk_read,
         disk_written=span.activity.disk_written,
         run_delay=span.activity.run_delay,
+        run_delay_p99=span.activity.run_delay_p99,
         cpu_waiting=_waiting(span.waits.cpu, span.pressures.cpu),
         memory_waiting=_waiting_for_memory(span),
         disk_waiting=_waiting(span.waits.io, span.pressures.io),

@@ -228,3 +228,10 @@ WINDOWS_STOPPED = Metric(
     " sampling (the kernel refuses it: windows of CPU time alone)",
     ("reason",),
 )
+RUN_QUEUE_TURNS_LOST = Metric(
+    "nemutator_run_queue_turns_lost_total",
+    "counter",
+    "turns of threads whose wait for a CPU was not timed, by reason: threads (there are more than the"
+    " kernel's map has room for)",
+    ("reason",),
+)

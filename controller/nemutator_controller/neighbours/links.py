@@ -156,10 +156,12 @@ def _waits(values: Values) -> Values:
 
 def _sides(resource: Contended, values: Values) -> tuple[Values, Values]:
     """What each row suffers of *resource*, and what it takes of it."""
-    cpu, memory, disk, network, cpu_wait, memory_wait, disk_wait = values
+    cpu, memory, disk, network, cpu_wait, memory_wait, disk_wait, turn_wait = values
     match resource:
         case Contended.CPU:
             return cpu_wait, cpu
+        case Contended.TURNS:
+            return turn_wait, cpu
         case Contended.MEMORY:
             return memory_wait, memory
         case Contended.DISK:

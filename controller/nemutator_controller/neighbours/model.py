@@ -79,8 +79,7 @@ class NeighbourLink:
                 return f"{end.namespace}/{end.pod}" if end.namespace else end.pod
             return "a pod of another namespace"
 
-        plus = "+" if self.resource is Contended.CACHE else ""
-        busy, quiet = (f"{plus}{100 * one:.0f} %" for one in (self.busy, self.quiet))
+        busy, quiet = (self.resource.shown(one) for one in (self.busy, self.quiet))
         return (
             f"{name(self.victim)} {SCALES[self.resource].sentence} ({busy}, else {quiet})"
             f" when {name(self.aggressor)} is busy"

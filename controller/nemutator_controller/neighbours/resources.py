@@ -8,11 +8,19 @@ from dataclasses import dataclass
 
 class Contended(enum.StrEnum):
     CPU = "cpu"
+    TURNS = "turns"
+    """Of a CPU, too: seldom waited for, and then for long. Requests that meet it are slow, the mean is not."""
     MEMORY = "memory"
     DISK = "disk"
     CACHE = "cache"
     """Caches of the processors and the bandwidth of memory: nobody waits, and the same work takes more CPU."""
     NETWORK = "network"
+
+    def shown(self, suffering: float) -> str:
+        """For people."""
+        if self is Contended.TURNS:
+            return f"{1_000 * suffering:.3g} ms"
+        return f"{'+' if self is Contended.CACHE else ''}{100 * suffering:.0f} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,10 @@ SCALES = {
     # Shares of the time in which it could have run, or of any task's time (PSI). Below a tenth
     # requests are slowed down by less than their own spread.
     Contended.CPU: ContendedScale((0.10, 0.20, 0.40, 0.60), 0.1, "waits for a CPU"),
+    # Seconds that one turn in a hundred takes to come. The kernel's own slices are 3 to 4 ms long.
+    Contended.TURNS: ContendedScale(
+        (0.010, 0.025, 0.070, 0.150), 0.1, "waits long for some turns on a CPU"
+    ),
     # Memory pressure hurts earlier: what is read again comes from a disk.
     Contended.MEMORY: ContendedScale((0.05, 0.10, 0.25, 0.50), 0.0625, "waits for memory"),
     Contended.DISK: ContendedScale((0.10, 0.20, 0.40, 0.60), 1.0, "waits for a disk"),

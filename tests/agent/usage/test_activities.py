@@ -1,9 +1,12 @@
+from collections.abc import Collection, Iterable
+
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.activities import Activities, StartCount
 from nemutator_agent.usage.group_activity import ActivityFiles
 from nemutator_agent.usage.hierarchies import Hierarchy
 from nemutator_agent.usage.members import MemberFiles
 from nemutator_agent.usage.pod_networks import NamespaceFile, PodNetworks
+from nemutator_agent.usage.run_delays import SLOTS, RunDelays, middle_s
 from nemutator_common.wire_activity import Activity
 
 from tests.fakes.snapshots import group, process
@@ -26,7 +29,16 @@ class World:
             MemberFiles(lambda _: 3, lambda pid: [pid], lambda *_: self.schedstat),
             PodNetworks(self.networks.get),
             every_s=15.0,
+            queues=self,
         )
+        self.timed: dict[str, RunDelays] = {}
+        self.living: set[str] = set()
+
+    def delays(self, path: str, _hierarchies: Iterable[Hierarchy]) -> RunDelays | None:
+        return self.timed.get(path)
+
+    def forget(self, living: Collection[str]) -> None:
+        self.living = set(living)
 
     def _read(self, path: str) -> bytes | None:
         self.reads += 1
@@ -79,6 +91,35 @@ def test_open_files_and_waits_of_a_groups_own_processes() -> None:
     assert world.look(0.0, ONE)[ONE].open_files == 3
     world.schedstat = b"0 6000000000 1"
     assert world.look(60.0, ONE)[ONE].run_delay == 0.1
+
+
+def turns(waited_ns: int, number: int) -> RunDelays:
+    """All of them in one slot."""
+    return RunDelays(waited_ns, (0,) * 20 + (number,) + (0,) * (SLOTS - 21))
+
+
+def test_where_turns_are_timed_threads_are_not_asked_what_they_waited() -> None:
+    world = World()
+    world.timed[ONE] = turns(0, 0)
+    world.schedstat = b"no numbers"
+    assert world.look(0.0, ONE, TWO)[ONE].run_delay is None
+    world.timed[ONE] = turns(1_500_000_000, 200)
+    found = world.look(15.0, ONE, TWO)[ONE]
+    assert (found.run_delay, found.run_delay_p99) == (0.1, middle_s(20))
+    assert world.living == {POD, ONE, TWO}
+    # What is known stays until the next reading, and does not with the last.
+    assert world.look(15.0, ONE, TWO)[ONE] == found
+    del world.timed[ONE]
+    found = world.look(30.0, ONE, TWO)[ONE]
+    assert (found.run_delay, found.run_delay_p99) == (None, None)
+
+
+def test_of_another_group_under_the_same_path_nothing_is_told_yet() -> None:
+    world = World()
+    world.timed[ONE] = turns(10, 200)
+    world.look(0.0, ONE)
+    world.timed[ONE] = turns(20, 900)
+    assert world.look(15.0, ONE, inode=8)[ONE].run_delay_p99 is None
 
 
 def test_containers_that_are_new_in_a_known_pod_are_starts() -> None:

@@ -59,6 +59,7 @@ def reported(values: Values, until: float) -> UsagePoints:
             "cpu_waiting": 100 * waits[0],
             "memory_waiting": 100 * waits[1],
             "disk_waiting": 100 * waits[2],
+            "run_delay_p99": waits[3],
         },
     )
 

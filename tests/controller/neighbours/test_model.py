@@ -29,6 +29,8 @@ def test_a_link_is_a_sentence() -> None:
     )
     more = replace(LINK, resource=Contended.CACHE)
     assert "needs more CPU for the same work (+45 %, else +2 %)" in more.sentence()
+    late = replace(LINK, resource=Contended.TURNS, quiet=0.00206, busy=0.0452)
+    assert "waits long for some turns on a CPU (45.2 ms, else 2.06 ms)" in late.sentence()
 
 
 def test_who_sees_one_namespace_is_not_told_who_it_is_in_another_one() -> None:

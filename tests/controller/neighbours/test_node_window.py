@@ -18,6 +18,7 @@ from nemutator_controller.neighbours.node_window import (
 from tests.controller.neighbours.windows import MINUTE, NOW, container, points
 
 CPU, WAIT = FIGURES.index("cpu"), FIGURES.index("cpu_waiting")
+TURN_WAIT = FIGURES.index("turn_waiting")
 MEMORY_WAIT = FIGURES.index("memory_waiting")
 
 
@@ -117,6 +118,16 @@ def test_a_delay_of_threads_counts_as_a_part_of_the_time_in_which_they_could_run
     window.add(one_point(NOW + 30, cpu_cores=1.0, run_delay=3.0), now=NOW + 61)
     _, values = viewed(window, NOW + 61)
     assert values[WAIT, 0, -1] == pytest.approx(0.75, rel=1e-2)
+
+
+def test_long_turns_are_known_in_seconds_unless_its_own_limit_makes_them() -> None:
+    window = NodeWindow()
+    window.add(one_point(NOW + 30, cpu_cores=1.0, run_delay_p99=0.045, throttled=0.0), now=NOW + 61)
+    stopped = one_point(NOW + 90, cpu_cores=1.0, run_delay_p99=0.09, throttled=0.01)
+    window.add(stopped, now=NOW + 121)
+    _, values = viewed(window, NOW + 121)
+    assert values[TURN_WAIT, 0, -2] == pytest.approx(0.045, rel=0.04)
+    assert np.isnan(values[TURN_WAIT, 0, -1])
 
 
 def test_a_killed_process_is_the_worst_of_memory() -> None:
