@@ -34,6 +34,7 @@ from nemutator_common.settings import (
     resolve,
 )
 from nemutator_common.supervising import HungTasksError
+from nemutator_common.thread_memory import share_memory_among_threads
 
 log = logging.getLogger(__name__)
 
@@ -131,6 +132,8 @@ def start(program: str, role: Role[S], arguments: argparse.Namespace) -> int:
     settings = resolved.values
     if role.holds_secrets:
         forbid_core_dumps()
+    # Before there is a second thread.
+    share_memory_among_threads()
     logs.configure(role=settings.role, level=settings.log_level, style=settings.log_format)
     try:
         _run(role, settings)
