@@ -4,12 +4,13 @@ While one of the lists has not come, or may not be read, its bounds are not know
 them, as policies say.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from nemutator_common.process import Process
 
+from nemutator_controller.admission.known_plans import are_same
 from nemutator_controller.admission.namespace_bounds import largest_of, ranges_of, rooms_of
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import LimitRange, Node, Object, ResourceQuota
@@ -26,6 +27,9 @@ CHECK_S = 10.0
 
 NAMESPACE = "namespace"
 
+MOST_KEPT = 10_000
+"""Namespaces. A cluster has fewer; whoever reaches the port can make up more."""
+
 
 @dataclass(slots=True)
 class WatchedBounds:
@@ -34,13 +38,23 @@ class WatchedBounds:
     nodes: Informer[Node]
     process: Process
     _largest: Mapping[Name, Quantity] = field(default_factory=dict, init=False)
+    _known: dict[str, tuple[Sequence[object], ResourceBounds]] = field(
+        default_factory=dict, init=False
+    )
+    """By namespace, its bounds and what they were made of: each pod asks for them."""
 
     def of(self, namespace: str) -> ResourceBounds:
-        return ResourceBounds(
-            tuple(ranges_of(_listed(self.limit_ranges, namespace))),
-            tuple(rooms_of(_listed(self.quotas, namespace))),
-            self._largest,
-        )
+        limits = tuple(_listed(self.limit_ranges, namespace))
+        quotas = tuple(_listed(self.quotas, namespace))
+        made_of = (self._largest, *limits, *quotas)
+        known = self._known.get(namespace)
+        if known is not None and are_same(known[0], made_of):
+            return known[1]
+        bounds = ResourceBounds(tuple(ranges_of(limits)), tuple(rooms_of(quotas)), self._largest)
+        if len(self._known) >= MOST_KEPT:
+            self._known.clear()
+        self._known[namespace] = made_of, bounds
+        return bounds
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it up to date, by name."""
@@ -54,7 +68,9 @@ class WatchedBounds:
     async def check(self) -> None:
         await self.nodes.synced()
         while True:
-            self._largest = largest_of(self.nodes.snapshot().objects.values())
+            largest = largest_of(self.nodes.snapshot().objects.values())
+            if largest != self._largest:
+                self._largest = largest
             await self.process.clock.sleep(CHECK_S)
 
 

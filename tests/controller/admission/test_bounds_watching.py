@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from nemutator_controller.admission.bounds_watching import WatchedBounds
+from nemutator_controller.kube.calls import Call
 from nemutator_controller.kube.failures import ForbiddenError, InvalidError
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.quantities import parse_quantity
@@ -82,3 +83,53 @@ async def test_what_may_not_be_read_bounds_nothing() -> None:
         await play.bounds.quotas.synced()
         shop = play.bounds.of("shop")
     assert (shop.ranges, len(shop.rooms), shop.largest) == ((), 1, {})
+
+
+async def test_bounds_are_made_once_until_something_of_them_changes() -> None:
+    more = {"type": "MODIFIED", "object": msgspec.json.decode(QUOTAS)["items"][0]}
+    more["object"]["metadata"]["resourceVersion"] = "10"
+    more["object"]["status"]["used"] = {"cpu": "2"}
+    play, arrived = Play(LIMITS, QUOTAS, SIZES), asyncio.Event()
+    quotas = play.transports[1]
+    play.bounds.quotas = Informer(
+        RESOURCE_QUOTAS,
+        transport=Watched(quotas, arrived, msgspec.json.encode(more) + b"\n"),
+        process=fake_process(clock=EagerClock()),
+        indexes={"namespace": lambda found: (found.metadata.namespace,)},
+    )
+    async with play.played():
+        for informer in (play.bounds.limit_ranges, play.bounds.quotas):
+            await informer.synced()
+        await play.clock.until_sleeping()
+        first = play.bounds.of("shop")
+        assert play.bounds.of("shop") is first
+        assert play.bounds.of("other").rooms == ()
+        with play.bounds.quotas.subscribe("test") as changes:
+            await changes.next()
+            arrived.set()
+            await changes.next()
+        now = play.bounds.of("shop")
+        assert now.rooms == (Room("ResourceQuota q", "requests", "cpu", parse_quantity("2")),)
+        assert (now.ranges, now.largest) == (first.ranges, first.largest)
+
+
+class Watched:
+    """A transport whose watch says *event* once it has *arrived*."""
+
+    def __init__(self, inner: ScriptedTransport, arrived: asyncio.Event, event: bytes) -> None:
+        self._inner, self._arrived, self._event = inner, arrived, event
+
+    async def send(self, call: Call) -> bytes:
+        return await self._inner.send(call)
+
+    @contextlib.asynccontextmanager
+    async def stream(self, call: Call, *, idle_s: float) -> AsyncIterator[AsyncIterator[bytes]]:
+        async with self._inner.stream(call, idle_s=idle_s) as answer:
+            # Before that it has been asked to list by a watch, and has listed.
+            yield self._said() if len(self._inner.calls) == 2 else answer
+
+    async def _said(self) -> AsyncIterator[bytes]:
+        self._inner.over.set()
+        await self._arrived.wait()
+        yield self._event
+        await asyncio.Event().wait()
