@@ -1,6 +1,7 @@
 """What is posted to systems of others, over HTTP."""
 
 import io
+import os
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -143,8 +144,18 @@ async def _exchange(
     except (aiohttp.ClientError, OSError) as error:
         if ca is not None:
             ca.invalidate()
-        # Of some errors the text has the headers that were sent.
-        raise NotTakenError(f"{url} does not answer: {type(error).__name__}") from None
+        raise NotTakenError(f"{url} does not answer: {_short(error)}") from None
+
+
+def _short(error: Exception) -> str:
+    """What was met on the way; of other errors the text may have the headers that were sent."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return str(error.certificate_error)[:LONGEST_WHY]
+    if isinstance(error, aiohttp.ClientConnectorError):
+        # asyncio's own text has the address in its place; a failure to find one has a negative number.
+        number, text = error.os_error.errno or 0, error.os_error.strerror
+        return (os.strerror(number) if number > 0 else text or type(error).__name__)[:LONGEST_WHY]
+    return type(error).__name__
 
 
 async def _whole(url: str, response: aiohttp.ClientResponse, longest: int) -> bytes:

@@ -125,7 +125,7 @@ async def test_what_the_receiver_asks_for_is_known(said: str, waits_s: float) ->
 async def test_nobody_there_is_no_end() -> None:
     async with HttpReceiver().serving() as there:
         url = there.url
-    with pytest.raises(RemoteWriteUnavailableError, match="does not answer"):
+    with pytest.raises(RemoteWriteUnavailableError, match="does not answer: Connection refused"):
         await to(url).write(message("cart", 1))
 
 

@@ -115,7 +115,7 @@ async def test_a_store_that_is_away_or_has_no_token_may_take_it_later(tmp_path: 
         missing = only(BrainSettings(parca=url, parca_token_file=str(tmp_path / "none")))
         with pytest.raises(PushUnavailableError, match="No such file"):
             await missing.push(CART, content())
-    with pytest.raises(PushUnavailableError, match="does not answer: ClientConnector"):
+    with pytest.raises(PushUnavailableError, match="does not answer: Connection refused"):
         await only(BrainSettings(parca=url)).push(CART, content())
 
 
@@ -141,7 +141,7 @@ async def test_over_tls_it_must_have_a_certificate_of_the_named_authority(
                 await destination.push(CART, content())
                 assert len(there.kept) == taken
             else:
-                with pytest.raises(PushUnavailableError, match="Certificate"):
+                with pytest.raises(PushUnavailableError, match="certificate verify failed"):
                     await destination.push(CART, content())
                 assert there.headers == []
     assert "s3cret" not in caplog.text
