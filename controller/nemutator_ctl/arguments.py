@@ -12,12 +12,13 @@ from nemutator_common.data_directory_files import named
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.launching import settings_from
 from nemutator_common.settings import Source
+from nemutator_controller.yaml_documents import LARGEST
 from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.waits import wait
 
 from nemutator_ctl.api import Api
 from nemutator_ctl.cluster_access import ClusterAccess, ClusterChoice
-from nemutator_ctl.documents import LARGEST, Output, add_output, rendered
+from nemutator_ctl.documents import Output, add_output, rendered
 from nemutator_ctl.exchanges import ANSWER_S
 from nemutator_ctl.item_names import item_names
 from nemutator_ctl.local_api import LocalApi

@@ -90,7 +90,7 @@ BROKEN_IMPORTS = [
     ("agent/nemutator_agent/stray.py", "x = 1\n", "inside the agent"),
     (OBSERVE, "import uvloop\n", "uvloop only"),
     (OBSERVE, "import sqlalchemy\n", "SQL only"),
-    (OBSERVE, "import yaml\n", "YAML only"),
+    (OBSERVE, "import yaml\n", "PyYAML only"),
     (OBSERVE, "import prometheus_client\n", "prometheus_client only"),
     (OBSERVE, "import opentelemetry\n", "OpenTelemetry only"),
     (OBSERVE, "import kubernetes\n", "the kubernetes package only"),

@@ -81,6 +81,12 @@ CHANGE_PATHS = (
         narrows=True,
     ),
     asked("policies", "mutationpolicies", "MutationPolicies.", shapes.POLICY_LIST),
+    asked(
+        "policies/{name}",
+        "mutationpolicies",
+        "One of them, and as YAML to be edited.",
+        shapes.OPENED_POLICY,
+    ),
     posted(
         "policies",
         ("update", "mutationpolicies"),

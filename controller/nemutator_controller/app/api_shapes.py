@@ -98,9 +98,10 @@ APPLIED = document(
 DELETED = document("Deleted", object=_OBJECT)
 MISSED_POD_LIST = document("MissedPodList", items=list[Json])
 
-_LEASE = with_fields("ListedLease", TokenLease, state=LeaseState)
+_LEASE = with_fields("ListedLease", TokenLease, state=LeaseState, owner_kind=str, owner=str)
+_GRANT = with_fields("ListedGrant", Grant, owner_kind=str, owner=str)
 LEASE_LIST = document("LeaseList", now=float, items=several(_LEASE))
-GRANT_LIST = document("GrantList", now=float, items=list[Grant])
+GRANT_LIST = document("GrantList", now=float, items=several(_GRANT))
 
 _PROFILE_FIELDS: dict[str, Any] = {
     "apiVersion": str,
@@ -241,24 +242,25 @@ _PACKED_NODE = part(
     moves=several(_PLANNED_MOVE),
 )
 PACKING = document("Packing", most=int, policy=str | None, items=several(_PACKED_NODE))
-_LISTED_POLICY = part(
-    "ListedPolicy",
-    name=str,
-    version=str,
-    condition=str,
-    document=Json,
-    mode=str,
-    apply_to=str,
-    verbs=list[str],
-    fault=str,
-)
+_POLICY_FIELDS: Any = {
+    "name": str,
+    "version": str,
+    "condition": str,
+    "document": Json,
+    "mode": str,
+    "apply_to": str,
+    "verbs": list[str],
+    "fault": str,
+}
+_LISTED_POLICY = part("ListedPolicy", **_POLICY_FIELDS)
+OPENED_POLICY = document("OpenedPolicy", **_POLICY_FIELDS, text=str)
 POLICY_LIST = document("PolicyList", items=several(_LISTED_POLICY))
 POLICY_SAVED = document("PolicySaved", name=str, outcome=Outcome)
 _PREVIEWED = part(
     "PreviewedObject", object=_OBJECT, edits=list[Edit], refused=str, warnings=list[str]
 )
 POLICY_PREVIEW = document(
-    "PolicyPreview", objects=int, more=bool, changed=int, items=several(_PREVIEWED)
+    "PolicyPreview", mode=str, objects=int, more=bool, changed=int, items=several(_PREVIEWED)
 )
 EVICTION_LIST = document("EvictionList", items=list[Json])
 EVICTION = document(

@@ -1,14 +1,24 @@
 """The audit of secrets, put together: what the agents granted and denied, and what follows from it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 from nemutator_common.audit_keys import installation_keys
 from nemutator_common.secret import Secret
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
+from nemutator_controller.cluster.pods import NAMESPACE
+from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.evictions.restarting import RotationRestarts
 from nemutator_controller.grants.endpoint import GrantsApi
+from nemutator_controller.grants.ports import (
+    MOST_PODS,
+    NoPodWorkloads,
+    PodWorkload,
+    PodWorkloads,
+)
 from nemutator_controller.grants.sql import SqlGrants
 
 
@@ -30,8 +40,48 @@ def grants_part(context: BrainContext) -> Part:
     def audit_keys() -> Sequence[Secret]:
         return of_file or (context.cluster.registrar.audit_keys if context.cluster else ())
 
+    workloads: PodWorkloads = NoPodWorkloads()
+    if context.cluster:
+        workloads = WorkloadsOfPods(context.cluster.watch)
+    api = GrantsApi(store, context.process, audit_keys, workloads)
     return Part(
-        routes=GrantsApi(store, process=context.process, audit_keys=audit_keys).routes(),
+        routes=api.routes(),
         streams={"grants": StoredStream("agent", store.record)},
         tasks=tasks,
     )
+
+
+SAME_BEGINNING = 40
+"""Characters: names of pods begin with that of their workload, of which long ones are cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadsOfPods:
+    """A `PodWorkloads` of pods that run now."""
+
+    watch: ClusterWatch
+
+    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodWorkload]:
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return {}
+        pods = filter(None, map(snapshot.pod, pod_uids))
+        return {
+            pod.metadata.uid: PodWorkload(owner.kind, owner.name)
+            for pod in pods
+            for owner in [snapshot.owner(pod)]
+        }
+
+    def pods(self, namespace: str, workload: PodWorkload) -> Collection[str]:
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return ()
+        begins = workload.name[:SAME_BEGINNING]
+        found = (
+            pod.metadata.uid
+            for pod in snapshot.pods.by(NAMESPACE, namespace)
+            if pod.metadata.name.startswith(begins)
+            and (owner := snapshot.owner(pod)).name == workload.name
+            and owner.kind == workload.kind
+        )
+        return list(islice(found, MOST_PODS))

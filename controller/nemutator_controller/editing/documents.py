@@ -8,7 +8,8 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.editing.previews import PolicyPreview, PreviewedObject
-from nemutator_controller.policies.model import API_VERSION, KIND, PolicyError, policy_of
+from nemutator_controller.editing.written_policies import document_of, policy_text
+from nemutator_controller.policies.model import PolicyError, policy_of
 
 Json = dict[str, Any]
 
@@ -30,6 +31,16 @@ def listed(policies: Iterable[StoredPolicy]) -> Json:
     return {"apiVersion": names.API_VERSION, "kind": "PolicyList", "items": items}
 
 
+def opened(stored: StoredPolicy) -> Json:
+    """One policy, as it is listed, and as the YAML that a person edits."""
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": "OpenedPolicy",
+        **_item(stored),
+        "text": policy_text(stored.name, stored.spec),
+    }
+
+
 def saved(name: str, outcome: Outcome) -> Json:
     return {
         "apiVersion": names.API_VERSION,
@@ -39,11 +50,12 @@ def saved(name: str, outcome: Outcome) -> Json:
     }
 
 
-def previewed(found: PolicyPreview, *, more: bool) -> Json:
+def previewed(found: PolicyPreview, *, mode: str, more: bool) -> Json:
     """*more*: there are objects that were not read."""
     return {
         "apiVersion": names.API_VERSION,
         "kind": "PolicyPreview",
+        "mode": mode,
         "objects": found.objects,
         "more": more,
         "changed": found.changed,
@@ -52,17 +64,11 @@ def previewed(found: PolicyPreview, *, more: bool) -> Json:
 
 
 def _item(stored: StoredPolicy) -> Json:
-    document = {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "metadata": {"name": stored.name},
-        "spec": stored.spec,
-    }
     item = {
         "name": stored.name,
         "version": stored.version,
         "condition": stored.condition,
-        "document": document,
+        "document": document_of(stored.name, stored.spec),
     }
     try:
         policy = policy_of(stored.name, stored.spec)

@@ -1,25 +1,30 @@
 """`/api/v1/leases` and `/api/v1/grants`: who was granted what, never a value."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.path_digests import path_digest
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
+from nemutator_common.wire import Grant
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.refusals import explained
 from nemutator_controller.grants.paths import spellings
-from nemutator_controller.grants.ports import GrantsView
+from nemutator_controller.grants.ports import GrantsView, PodWorkload, PodWorkloads
+from nemutator_controller.grants.token_leases import TokenLease
 from nemutator_controller.queries import limit_in
 
 USUAL = 200
 MOST = 1_000
 
-Items = Callable[[str | None, int], Awaitable[Sequence[object]]]
+Json = dict[str, Any]
+
+Items = Callable[[str | None, Collection[str] | None, int], Awaitable[Sequence[TokenLease | Grant]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class GrantsApi:
     process: Process
     audit_keys: Callable[[], Sequence[Secret]]
     """Those that digests of paths were written with; empty while they are not known."""
+    workloads: PodWorkloads
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -40,11 +46,10 @@ class GrantsApi:
         ]
 
     async def _leases(self, request: web.Request) -> web.Response:
-        now = self.process.clock.now()
-
-        async def items(namespace: str | None, limit: int) -> Sequence[object]:
-            found = await self.view.leases(namespace=namespace, limit=limit)
-            return [{**asdict(lease), "state": lease.state(now=now)} for lease in found]
+        async def items(
+            namespace: str | None, uids: Collection[str] | None, limit: int
+        ) -> Sequence[TokenLease]:
+            return await self.view.leases(namespace=namespace, pod_uids=uids, limit=limit)
 
         return await self._list(request, "LeaseList", items)
 
@@ -63,15 +68,37 @@ class GrantsApi:
             )
         digests = [path_digest(key, each) for key in keys for each in paths] if paths else None
 
-        async def items(namespace: str | None, limit: int) -> Sequence[object]:
-            return await self.view.grants(namespace=namespace, digests=digests, limit=limit)
+        async def items(
+            namespace: str | None, uids: Collection[str] | None, limit: int
+        ) -> Sequence[Grant]:
+            return await self.view.grants(
+                namespace=namespace, pod_uids=uids, digests=digests, limit=limit
+            )
 
         return await self._list(request, "GrantList", items)
 
-    async def _list(self, request: web.Request, kind: str, items: Items) -> web.Response:
+    async def _list(self, request: web.Request, kind_of_list: str, items: Items) -> web.Response:
         limit = limit_in(request.query.get("limit"), usual=USUAL, most=MOST)
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
-        found = await items(request.query.get("namespace") or None, limit)
-        head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self.process.clock.now()}
-        return answer({**head, "items": found})
+        namespace = request.query.get("namespace") or None
+        pods: Collection[str] | None = None
+        if workload := request.query.get("workload"):
+            kind, slash, name = workload.partition("/")
+            if namespace is None or not slash:
+                return refusal(
+                    400, "workload: expected KIND/NAME", "name its namespace, too: namespace=shop"
+                )
+            pods = self.workloads.pods(namespace, PodWorkload(kind, name))
+        found = await items(namespace, pods, limit)
+        now = self.process.clock.now()
+        known = self.workloads.of({each.pod_uid for each in found})
+        nobody = PodWorkload("", "")
+        shown = [_shown(each, known.get(each.pod_uid, nobody), now=now) for each in found]
+        head = {"apiVersion": names.API_VERSION, "kind": kind_of_list, "now": now}
+        return answer({**head, "items": shown})
+
+
+def _shown(one: TokenLease | Grant, workload: PodWorkload, *, now: float) -> Json:
+    state = {"state": one.state(now=now)} if isinstance(one, TokenLease) else {}
+    return {**asdict(one), **state, "owner_kind": workload.kind, "owner": workload.name}

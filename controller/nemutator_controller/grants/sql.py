@@ -43,21 +43,32 @@ class SqlGrants:
             _follow(connection, grant)
         _prune(connection, now=now)
 
-    async def leases(self, *, namespace: str | None, limit: int) -> Sequence[TokenLease]:
+    async def leases(
+        self, *, namespace: str | None, pod_uids: Collection[str] | None, limit: int
+    ) -> Sequence[TokenLease]:
         query = select(*_LEASE).order_by(leases.c.touched_at.desc()).limit(limit)
         if namespace is not None:
             query = query.where(leases.c.namespace == namespace)
+        if pod_uids is not None:
+            query = query.where(leases.c.pod_uid.in_(pod_uids))
         rows = await self.database.read(partial(_rows, query=query))
         return [TokenLease(**row) for row in rows]
 
     async def grants(
-        self, *, namespace: str | None, digests: Sequence[str] | None, limit: int
+        self,
+        *,
+        namespace: str | None,
+        pod_uids: Collection[str] | None,
+        digests: Sequence[str] | None,
+        limit: int,
     ) -> Sequence[Grant]:
         query = select(*_GRANT).order_by(grants.c.id.desc()).limit(limit)
         if digests is not None:
             query = query.where(grants.c.path_digest.in_(digests))
         if namespace is not None:
             query = query.where(grants.c.namespace == namespace)
+        if pod_uids is not None:
+            query = query.where(grants.c.pod_uid.in_(pod_uids))
         rows = await self.database.read(partial(_rows, query=query))
         return [Grant(**row) for row in rows]
 

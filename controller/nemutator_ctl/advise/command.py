@@ -7,13 +7,14 @@ from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.prices import PriceError, Prices
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
 from nemutator_ctl import arguments
 from nemutator_ctl.advise.manifests import manifest_parts
 from nemutator_ctl.advise.options import add_options
 from nemutator_ctl.advise.prices import prices_in, totals_document, totals_view
 from nemutator_ctl.advise.view import ADVICE_PATH, AdviceRow, decode, view
-from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
+from nemutator_ctl.documents import Output, rendered
 from nemutator_ctl.terminal_text import visible
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
 from nemutator_ctl.apply.view import Piece, in_order, refused, view
-from nemutator_ctl.documents import DocumentError, Output, parsed, rendered, unlisted
+from nemutator_ctl.documents import Output, rendered, unlisted
 from nemutator_ctl.local_api import LocalApi
 
 OBJECTS_PATH = "/api/v1/objects"

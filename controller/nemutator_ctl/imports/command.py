@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
 from nemutator_ctl import arguments
-from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
+from nemutator_ctl.documents import Output, rendered
 from nemutator_ctl.imports.translation import Imported, imported
 from nemutator_ctl.terminal_text import visible
 

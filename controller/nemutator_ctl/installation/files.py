@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
 from nemutator_ctl.arguments import content
-from nemutator_ctl.documents import DocumentError, parsed
 from nemutator_ctl.installation.shipped_manifests import ShippedManifests
 
 

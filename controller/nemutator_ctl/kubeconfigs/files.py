@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_common.secret import Secret
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
-from nemutator_ctl.documents import DocumentError, parsed
 from nemutator_ctl.kubeconfigs.model import (
     KubeconfigError,
     KubeEntry,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
 from nemutator_ctl import arguments
-from nemutator_ctl.documents import DocumentError, parsed
 from nemutator_ctl.place.view import PLACEMENT_PATH, decode, details, first_pod, overview
 
 REMEDY = "give the file of a Pod, or of a workload that makes pods"

@@ -14,8 +14,9 @@ from nemutator_controller.policies.model import GROUP, KIND
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 from nemutator_controller.tokens.model import is_key, is_value, table_of
+from nemutator_controller.yaml_documents import DocumentError, parsed
 
-from nemutator_ctl.documents import DocumentError, called, parsed, unlisted
+from nemutator_ctl.documents import called, unlisted
 from nemutator_ctl.edits import ShownEdit, diff
 from nemutator_ctl.terminal_text import visible
 

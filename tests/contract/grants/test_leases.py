@@ -145,3 +145,19 @@ def test_a_key_that_is_none_is_refused_with_its_remedy(
         installation_keys(str(tmp_path / "key"))
     assert "openssl rand -hex 32" in refused.value.remedy
     assert "xxx" not in str(refused.value)
+
+
+async def test_secrets_are_asked_for_by_workload_and_those_of_nobody_are_none(
+    tmp_path: Path,
+) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        login = grant(at=time.time(), expires_at=time.time() + 3600)
+        await post(brain, 1, login)
+        for path in ("/api/v1/leases", "/api/v1/grants"):
+            [item] = (await get(brain, path))["items"]
+            assert (item["owner_kind"], item["owner"]) == ("", "")
+            asked = f"{path}?namespace=shop&workload=Deployment/web"
+            assert (await get(brain, asked))["items"] == []
+            for bad in ("workload=Deployment/web", "namespace=shop&workload=web"):
+                async with brain.local.get(f"{path}?{bad}") as answer:
+                    assert answer.status == 400

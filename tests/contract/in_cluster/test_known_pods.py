@@ -5,13 +5,15 @@ import dataclasses
 from pathlib import Path
 
 from nemutator_controller.ageing.model import AgedWorkload
+from nemutator_controller.app.grants import WorkloadsOfPods
+from nemutator_controller.grants.ports import PodWorkload
 from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.profiles.records import KnownPod
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
-from tests.contract.in_cluster.watched_cluster import WEB, pod, watched
+from tests.contract.in_cluster.watched_cluster import WEB, outdated, pod, watched
 from tests.contract.kube.waiting import until
 from tests.fakes.ageing import window_source
 from tests.fakes.kube import kinds
@@ -138,3 +140,22 @@ async def test_the_brains_certificate_is_where_listeners_read_it(tmp_path: Path)
     async with watched(tmp_path) as (_, cluster):
         assert cluster.leaf.tls.load() is not None
         assert cluster.leaf.tls.key.stat().st_mode & 0o777 == 0o600
+
+
+async def test_secrets_are_those_of_a_workload_while_its_pods_run(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        workloads = WorkloadsOfPods(cluster.watch)
+        kube.store.put(kinds.PODS, outdated("cart-5d9f-1", "c1"))
+        kube.store.put(kinds.PODS, outdated("cart-5d9f-2", "c2"))
+        kube.store.put(kinds.PODS, pod("cart-tools", "c3"))
+
+        async def seen() -> bool:
+            return len(workloads.of({"c1", "c2", "c3"})) == 3
+
+        await until(seen, "the pods are seen")
+        cart = workloads.of({"c1"})["c1"]
+        assert cart.name.startswith("cart")
+        assert set(workloads.pods("shop", cart)) == {"c1", "c2"}
+        assert workloads.pods("bank", cart) == []
+        assert workloads.pods("shop", PodWorkload("Pod", "cart")) == []
+        assert workloads.of({"c1", "gone", "u1"}) == {"c1": cart, "u1": PodWorkload("Pod", "web-1")}

@@ -88,6 +88,41 @@ async def test_by_api_a_foreign_edit_in_the_file_survives_what_is_taken_back(
     assert await standing.brain.metric("nemutator_reversals_total") == 1
 
 
+async def test_a_policy_is_opened_as_yaml_and_saved_from_it(standing: Standing) -> None:
+    await standing.apply(policy())
+    await standing.apply(deployment())
+    path = "/api/v1/policies"
+    status, opened = await standing.ask("GET", f"{path}/defaults")
+    assert (status, opened["text"].splitlines()[1]) == (200, "kind: MutationPolicy")
+    edited = {key: opened[key] for key in ("name", "version")}
+    # An emoji, a text from right to left and a comment.
+    edited["text"] = opened["text"].replace("blue", '"green"  # \U0001f980 \u0627') + "# the end\n"
+    status, tried = await standing.ask("POST", f"{path}/preview", edited)
+    assert (status, tried["changed"], tried["mode"]) == (200, 1, "Apply")
+    status, saved = await standing.ask("POST", path, edited)
+    assert (status, saved["outcome"]) == (200, "changed")
+    _, again = await standing.ask("GET", f"{path}/defaults")
+    assert again["text"] == opened["text"].replace("blue", "green")
+
+    status, refused = await standing.ask("GET", f"{path}/others")
+    assert (status, "no policy is called 'others'" in refused["error"]) == (404, True)
+    for wrong, why in (
+        (edited | {"text": opened["text"].replace("defaults", "others")}, "line 4: metadata.name"),
+        (edited | {"text": opened["text"].replace("labels", "label")}, "unknown field"),
+        (edited | {"text": "a: &x [1]\nb: [*x, *x]\n"}, "line 2: aliases are not taken"),
+        (edited | {"text": "a: " + "[" * 10_000}, "line 1: nested too deeply"),
+        (edited | {"text": "a: !!python/object/apply:os.system [id]\n"}, "line 1: could not"),
+        (edited | {"text": "a: " + "x" * 70_000}, "larger than"),
+        (edited | {"document": {}}, "text: expected"),
+        ({"version": opened["version"]}, "text: expected"),
+        ({"document": {}}, "apiVersion and kind"),
+        (edited | {"version": "7" * 200}, "version: too long"),
+    ):
+        for asked in (path, f"{path}/preview"):
+            status, refused = await standing.ask("POST", asked, wrong)
+            assert (status, why in refused["error"]) == (409, True), refused
+
+
 @pytest.mark.slow
 async def test_by_command_everything_is_applied_and_taken_back(
     standing: Standing, tmp_path: Path

@@ -1,4 +1,4 @@
-from nemutator_controller.editing.documents import StoredPolicy, listed, previewed, saved
+from nemutator_controller.editing.documents import StoredPolicy, listed, opened, previewed, saved
 from nemutator_controller.editing.previews import PolicyPreview, PreviewedObject
 from nemutator_controller.mutations.decisions import Edit, pod_subject
 
@@ -25,8 +25,9 @@ def test_policies_are_listed_by_name_with_what_they_do_and_what_is_wrong() -> No
 def test_a_preview_names_objects_and_edits() -> None:
     edit = Edit(path="metadata.labels[a]", before=(), after=("b",), verb="labels", policy="p")
     one = PreviewedObject(subject=pod_subject("shop", "web-1"), edits=(edit,), warnings=("w",))
-    document = previewed(PolicyPreview(objects=3, changed=1, items=(one,)), more=True)
+    document = previewed(PolicyPreview(objects=3, changed=1, items=(one,)), mode="Apply", more=True)
     assert (document["objects"], document["changed"], document["more"]) == (3, 1, True)
+    assert document["mode"] == "Apply"
     [item] = document["items"]
     assert item["object"] == {"kind": "Pod", "namespace": "shop", "name": "web-1"}
     assert item["edits"][0]["after"] == ("b",) or item["edits"][0]["after"] == ["b"]
@@ -35,3 +36,12 @@ def test_a_preview_names_objects_and_edits() -> None:
 
 def test_what_was_saved_is_named() -> None:
     assert saved("p", "changed")["outcome"] == "changed"
+
+
+def test_an_opened_policy_is_text_whatever_is_wrong_with_it() -> None:
+    bad = opened(StoredPolicy(name="a", spec={"mode": "Never", "x": "\u202e"}, version="8"))
+    assert bad["text"] == (
+        "apiVersion: nemutator.io/v1alpha1\nkind: MutationPolicy\nmetadata:\n  name: a\n"
+        'spec:\n  mode: Never\n  x: "\\u202E"\n'
+    )
+    assert (bad["version"], "mode" in bad["fault"]) == ("8", True)

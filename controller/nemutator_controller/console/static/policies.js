@@ -27,7 +27,7 @@ export const policies = {
       cell(one.fault || one.condition || "sound", { grade: one.fault ? "suffer" : one.condition ? "notice" : "calm", wide: true }),
     ],
     links: [{ text: "what it changed", href: `#mutations/${encodeURIComponent(`policies:${one.name}`)}` }],
-    offers: [{ text: "Edit", edits: { name: one.name, version: one.version, text: JSON.stringify(one.document, null, 2) } }],
+    offers: [{ text: "Edit", edits: { name: one.name } }],
   }),
 };
 
@@ -35,37 +35,40 @@ export const policies = {
 export const NEW = {
   name: "",
   version: "",
-  text: JSON.stringify(
-    {
-      apiVersion: "nemutator.io/v1alpha1",
-      kind: "MutationPolicy",
-      metadata: { name: "team-labels" },
-      spec: {
-        mode: "Preview",
-        match: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "default" } } },
-        mutations: [{ labels: { set: { team: "platform" } } }],
-      },
-    },
-    null,
-    2,
-  ),
+  text: `apiVersion: nemutator.io/v1alpha1
+kind: MutationPolicy
+metadata:
+  name: team-labels
+spec:
+  # Preview computes and logs; Apply changes objects as they are created.
+  mode: Preview
+  match:
+    namespaceSelector:
+      matchLabels:
+        kubernetes.io/metadata.name: default
+  mutations:
+  - labels:
+      set:
+        team: platform
+`,
 };
 
-/** What a person wrote, as what is sent; or what is wrong with it. */
-export function request(text, { name, version }) {
-  let document;
-  try {
-    document = JSON.parse(text);
-  } catch (error) {
-    return { fault: `This is not JSON: ${visible(error.message)}` };
-  }
-  // Under another name it would be a second policy, and the first one would stay.
-  if (name && document?.metadata?.name !== name) return { fault: `metadata.name: this policy is called ${visible(name)}` };
-  return { body: { document, version } };
+/** The line that a refusal names; null where it names none. */
+export function faultyLine(said) {
+  const [, line] = /^line (\d+): /.exec(said) ?? [];
+  return line === undefined ? null : Number(line);
+}
+
+/** From where to where line *number* of *typed* goes. */
+export function lineIn(typed, number) {
+  const lines = typed.split("\n");
+  const before = lines.slice(0, number - 1);
+  const begin = before.reduce((sum, line) => sum + line.length + 1, 0);
+  return [Math.min(begin, typed.length), Math.min(begin + (lines[number - 1] ?? "").length, typed.length)];
 }
 
 /** What an edited policy would make different, in lines. */
-export function previewLines({ objects, more, changed, items }, mode) {
+export function previewLines({ objects, more, changed, items, mode }) {
   const head = `${counted(changed, "object")} of ${objects}${more ? " that were looked at" : ""} would be different.`;
   const found = items.flatMap(({ object, edits, refused, warnings }) => [
     { sign: "head", text: visible(`${object.kind} ${place(object.namespace, object.name)}`) },
