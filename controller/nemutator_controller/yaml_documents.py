@@ -152,7 +152,8 @@ def _loader() -> Any:
         depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            line = self.peek_event().start_mark.line + 1
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            line = event.start_mark.line + 1
             if self.check_event(yaml.AliasEvent):
                 # A few of them make more than a memory can hold.
                 raise DocumentError("aliases are not taken: write it out", line)

@@ -3,9 +3,12 @@
 import time
 from typing import Any
 
-from tests.fakes.console_brain import Json
+from tests.fakes.console_brain import FakeBrain, Json
+from tests.fakes.console_lists import advice
 
 ROWS = "/api/v1/history/workloads"
+WORKLOADS = "/api/v1/workloads"
+HISTORY = f"{WORKLOADS}/shop/Deployment/api/history"
 
 
 def used(cpu: float | None = None, memory: int | None = None) -> Json:
@@ -124,3 +127,11 @@ def history(**changed: Any) -> Json:
         },
         **changed,
     }
+
+
+def know_workload(brain: FakeBrain) -> None:
+    """It knows a workload with two containers, of which one is advised on."""
+    brain.lists[ROWS] = [row(), row("proxy")]
+    brain.documents[HISTORY] = history()
+    brain.lists["/api/v1/advice"] = [advice(requests_now={"cpu": "250m", "memory": str(1 << 30)})]
+    brain.lists[WORKLOADS] = [workload_item()]

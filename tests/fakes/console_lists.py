@@ -177,3 +177,46 @@ def grant(**changed: Any) -> Json:
         "reason": "",
         **changed,
     }
+
+
+def scaler(**changed: Any) -> Json:
+    return {
+        "key": "shop/web-peaks",
+        "namespace": "shop",
+        "name": "web-peaks",
+        "target": "HorizontalPodAutoscaler/web",
+        "workload": "Deployment/web",
+        "mode": "Apply",
+        "base": 2,
+        "wanted": 6,
+        "minimum": 6,
+        "is_raised": True,
+        "opportunistic": None,
+        "now_cores": 1.2,
+        "ahead_cores": 4.5,
+        "upper_cores": 5.1,
+        "lead_s": 900.0,
+        "skill": 0.62,
+        "reason": "",
+        "why": "4.5 cores are expected at 12:00, and a pod of 0.75 is full",
+        **changed,
+    }
+
+
+def oversold(**changed: Any) -> Json:
+    return {
+        "node": "worker-1",
+        "policy": "batch",
+        "raw_cores": 4.0,
+        "allocatable_cores": 5.2,
+        "requested_cores": 3.9,
+        "used_cores": 0.9,
+        "waiting": 0.004,
+        "asked": 1.5,
+        "standing": 1.3,
+        "ratio": 1.3,
+        "could": 1.45,
+        "reason": "",
+        "why": "use and the season allow it",
+        **changed,
+    }

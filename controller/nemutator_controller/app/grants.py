@@ -9,16 +9,11 @@ from nemutator_common.secret import Secret
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
-from nemutator_controller.cluster.pods import NAMESPACE
+from nemutator_controller.cluster.pods import NAMESPACE, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.evictions.restarting import RotationRestarts
 from nemutator_controller.grants.endpoint import GrantsApi
-from nemutator_controller.grants.ports import (
-    MOST_PODS,
-    NoPodWorkloads,
-    PodWorkload,
-    PodWorkloads,
-)
+from nemutator_controller.grants.ports import PodWorkloads
 from nemutator_controller.grants.sql import SqlGrants
 
 
@@ -51,8 +46,21 @@ def grants_part(context: BrainContext) -> Part:
     )
 
 
+MOST_PODS = 5_000
+"""Of one workload, in one question."""
+
 SAME_BEGINNING = 40
 """Characters: names of pods begin with that of their workload, of which long ones are cut off."""
+
+
+class NoPodWorkloads:
+    """The `PodWorkloads` of a machine that is in no cluster."""
+
+    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodOwner]:
+        return {}
+
+    def pods(self, namespace: str, workload: PodOwner) -> Collection[str]:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +69,14 @@ class WorkloadsOfPods:
 
     watch: ClusterWatch
 
-    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodWorkload]:
+    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodOwner]:
         snapshot = self.watch.snapshot()
         if snapshot is None:
             return {}
         pods = filter(None, map(snapshot.pod, pod_uids))
-        return {
-            pod.metadata.uid: PodWorkload(owner.kind, owner.name)
-            for pod in pods
-            for owner in [snapshot.owner(pod)]
-        }
+        return {pod.metadata.uid: snapshot.owner(pod) for pod in pods}
 
-    def pods(self, namespace: str, workload: PodWorkload) -> Collection[str]:
+    def pods(self, namespace: str, workload: PodOwner) -> Collection[str]:
         snapshot = self.watch.snapshot()
         if snapshot is None:
             return ()
@@ -80,8 +84,6 @@ class WorkloadsOfPods:
         found = (
             pod.metadata.uid
             for pod in snapshot.pods.by(NAMESPACE, namespace)
-            if pod.metadata.name.startswith(begins)
-            and (owner := snapshot.owner(pod)).name == workload.name
-            and owner.kind == workload.kind
+            if pod.metadata.name.startswith(begins) and snapshot.owner(pod) == workload
         )
         return list(islice(found, MOST_PODS))

@@ -13,9 +13,10 @@ from nemutator_common.wire import Grant
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
+from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.database.refusals import explained
 from nemutator_controller.grants.paths import spellings
-from nemutator_controller.grants.ports import GrantsView, PodWorkload, PodWorkloads
+from nemutator_controller.grants.ports import GrantsView, PodWorkloads
 from nemutator_controller.grants.token_leases import TokenLease
 from nemutator_controller.queries import limit_in
 
@@ -89,16 +90,16 @@ class GrantsApi:
                 return refusal(
                     400, "workload: expected KIND/NAME", "name its namespace, too: namespace=shop"
                 )
-            pods = self.workloads.pods(namespace, PodWorkload(kind, name))
+            pods = self.workloads.pods(namespace, PodOwner(kind, name))
         found = await items(namespace, pods, limit)
         now = self.process.clock.now()
         known = self.workloads.of({each.pod_uid for each in found})
-        nobody = PodWorkload("", "")
+        nobody = PodOwner("", "")
         shown = [_shown(each, known.get(each.pod_uid, nobody), now=now) for each in found]
         head = {"apiVersion": names.API_VERSION, "kind": kind_of_list, "now": now}
         return answer({**head, "items": shown})
 
 
-def _shown(one: TokenLease | Grant, workload: PodWorkload, *, now: float) -> Json:
+def _shown(one: TokenLease | Grant, workload: PodOwner, *, now: float) -> Json:
     state = {"state": one.state(now=now)} if isinstance(one, TokenLease) else {}
     return {**asdict(one), **state, "owner_kind": workload.kind, "owner": workload.name}

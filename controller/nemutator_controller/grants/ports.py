@@ -1,39 +1,22 @@
 """What the leases need from others."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from nemutator_common.wire import Grant
 
+from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.grants.token_leases import TokenLease
-
-MOST_PODS = 5_000
-"""Of one workload, in one question."""
-
-
-class PodWorkload(NamedTuple):
-    kind: str
-    name: str
 
 
 class PodWorkloads(Protocol):
     """Which workload a pod is of; of pods that are gone nobody knows it."""
 
-    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodWorkload]: ...
+    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodOwner]: ...
 
-    def pods(self, namespace: str, workload: PodWorkload) -> Collection[str]:
-        """Uids, `MOST_PODS` of them at most."""
+    def pods(self, namespace: str, workload: PodOwner) -> Collection[str]:
+        """Their uids, some thousands at most."""
         ...
-
-
-class NoPodWorkloads:
-    """The `PodWorkloads` of a machine that is in no cluster."""
-
-    def of(self, pod_uids: Collection[str]) -> Mapping[str, PodWorkload]:
-        return {}
-
-    def pods(self, namespace: str, workload: PodWorkload) -> Collection[str]:
-        return ()
 
 
 class GrantsView(Protocol):

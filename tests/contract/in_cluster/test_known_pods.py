@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nemutator_controller.ageing.model import AgedWorkload
 from nemutator_controller.app.grants import WorkloadsOfPods
-from nemutator_controller.grants.ports import PodWorkload
+from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.mutations.decisions import pod_subject
@@ -157,5 +157,5 @@ async def test_secrets_are_those_of_a_workload_while_its_pods_run(tmp_path: Path
         assert cart.name.startswith("cart")
         assert set(workloads.pods("shop", cart)) == {"c1", "c2"}
         assert workloads.pods("bank", cart) == []
-        assert workloads.pods("shop", PodWorkload("Pod", "cart")) == []
-        assert workloads.of({"c1", "gone", "u1"}) == {"c1": cart, "u1": PodWorkload("Pod", "web-1")}
+        assert workloads.pods("shop", PodOwner("Pod", "cart")) == []
+        assert workloads.of({"c1", "gone", "u1"}) == {"c1": cart, "u1": PodOwner("Pod", "web-1")}

@@ -171,10 +171,9 @@ def answering(status: int, headers: dict[str, str] | None = None, body: bytes = 
 @pytest.mark.parametrize(("status", "reason"), [(400, "malformed"), (413, "too_large")])
 async def test_what_can_never_be_taken_is_refused(tmp_path: Path, status: int, reason: str) -> None:
     server = Server()
-    said = b'{"error": "seq: expected a number above 3", "remedy": "count on"}'
-    server.answer = answering(status, body=said)
+    server.answer = answering(status, body=b'{"error": "seq: expected a number above 3"}')
     async with http(tmp_path, server=server) as over_http:
-        with pytest.raises(BatchRefusedError, match=r"seq: expected .* 3; count on") as refusal:
+        with pytest.raises(BatchRefusedError, match="seq: expected") as refusal:
             await over_http.send(batch())
     assert refusal.value.reason == reason
 

@@ -8,13 +8,14 @@ import { listenToList, showList, takeable } from "./listing.js";
 import { viewOf } from "./inventory.js";
 import { areMoving, filteredHref, listOf } from "./lists.js";
 import { listenToPicker, showTargets } from "./picker.js";
+import { listenToProfiles } from "./profileview.js";
 import { showOverview } from "./overviewview.js";
 import { listenToEditor } from "./policyeditor.js";
-import { goTo, refresh, sinceAnswer, state } from "./polling.js";
+import { chooseProfiles, goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
 import { takeBack, takeBackAll } from "./takingback.js";
-import { listenToRow, resetRow, showRow } from "./workloadview.js";
+import { hrefOf, listenToRow, resetRow, showRow } from "./workloadview.js";
 
 const EVERY_MS = 3000;
 /** While a profile is made, its seconds are counted down. */
@@ -150,13 +151,21 @@ function filterBox() {
   return byId(state.node ? "filter" : "nodes-filter");
 }
 
+/** Scroll *within* so far that *element* is seen, and not the whole page with it. */
+function reveal(within, element) {
+  if (element == null) return;
+  const [outer, inner] = [within, element].map((one) => one.getBoundingClientRect());
+  within.scrollTop += Math.max(0, inner.bottom - outer.bottom) + Math.min(0, inner.top - outer.top);
+  within.scrollLeft += Math.max(0, inner.right - outer.right) + Math.min(0, inner.left - outer.left);
+}
+
 function go() {
   goTo(location.hash);
   resetRow();
   byId("ask").reset();
   byId("list-filter").value = state.list === "profiles" ? "" : (state.narrowedBy ?? "");
   byId("ask").elements.target.value = state.search;
-  byId("views").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  reveal(byId("views"), byId("views").querySelector("[aria-current]"));
   text(byId("list-outcome"), "");
   text(byId("row-outcome"), "");
 }
@@ -173,6 +182,11 @@ function listen() {
   listenToNode();
   listenToNodes();
   listenToRow();
+  listenToProfiles((profiles) => {
+    chooseProfiles(profiles);
+    history.replaceState(null, "", hrefOf(state.row, {}));
+    pollNow();
+  });
   document.addEventListener("keydown", (event) => {
     const box = filterBox();
     const inDialog = document.querySelector("dialog[open]") != null;
@@ -203,6 +217,8 @@ function listen() {
   window.addEventListener("hashchange", () => {
     go();
     show();
+    // Another place begins at its top, wherever a person was in the last one.
+    window.scrollTo(0, 0);
     pollNow();
   });
   listenToPicker({

@@ -80,6 +80,13 @@ export const deploysOf = ({ namespace, kind, name }, backS) => {
   return get(`/api/v1/deploys?${new URLSearchParams({ namespace, workload: `${kind}/${name}`, since, limit: NAMED })}`);
 };
 
+/** Vault tokens of its pods that run, and what they were given. */
+export const leasesOf = (row) => get(`/api/v1/leases?${ofWorkload(row)}`);
+export const grantsOf = (row) => get(`/api/v1/grants?${ofWorkload(row)}`);
+
+const ofWorkload = ({ namespace, kind, name }) =>
+  new URLSearchParams({ namespace, workload: `${kind}/${name}`, limit: NAMED });
+
 export const seasonsOf = (namespace, name) => get(`/api/v1/seasons?${new URLSearchParams({ namespace, name })}`);
 
 export const neighboursOf = (namespace) => get(`/api/v1/neighbours?${new URLSearchParams({ namespace })}`);

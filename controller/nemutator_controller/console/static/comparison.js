@@ -1,5 +1,7 @@
 // Which two profiles a person wants beside each other. Pure: choices in, choices out.
 
+import { differenceHref } from "./workloadfindings.js";
+
 /** *chosen* after a person has ticked *one*, or unticked it: at most two, both of one measure. */
 export function ticked(chosen, one) {
   const others = chosen.filter(({ id }) => id !== one.id);
@@ -10,6 +12,5 @@ export function ticked(chosen, one) {
 /** Where the two are compared, the earlier one first; null while there are fewer. */
 export function comparison(chosen) {
   if (chosen.length < 2) return null;
-  const [before, after] = [...chosen].sort((one, other) => one.at - other.at);
-  return `/api/v1/profiles/${encodeURIComponent(before.id)}/difference/${encodeURIComponent(after.id)}`;
+  return differenceHref(...[...chosen].sort((one, other) => one.at - other.at));
 }

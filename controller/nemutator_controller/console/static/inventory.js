@@ -118,7 +118,7 @@ function replicas({ wanted, ready, pods, pending, unscheduled }, processes) {
   const short = pending > 0 || (wanted != null && ready < wanted);
   const without = unscheduled > 0 ? `, ${unscheduled} without a node` : "";
   const waits = pending > 0 ? `, ${pending} pending` : "";
-  return cell(`${ready} of ${wanted ?? pods} ready${waits}${without}`, { grade: short ? "notice" : "none" });
+  return cell(`${ready} of ${wanted ?? pods} ready${waits}${without}`, { grade: short ? "notice" : "none", stack: true });
 }
 
 /** What went wrong with it. */

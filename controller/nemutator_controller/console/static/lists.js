@@ -10,6 +10,7 @@ import { drawing } from "./history.js";
 import { capacity, clusters, elsewhere, flows, historyHref, workloads } from "./inventory.js";
 import { parse, sorted } from "./listfilter.js";
 import { policies } from "./policies.js";
+import { oversell, scalers } from "./scaling.js";
 import { seasons } from "./seasons.js";
 
 /** What was done, with what, and which version of it; what Vault lends has none. */
@@ -192,7 +193,7 @@ const ageing = {
   columns: ["Workload", "Verdict", "Rate", "Where", "Graph", "Why"],
   acts: true,
   row: (one, now) => {
-    const { namespace, owner, container, program } = one.workload;
+    const { namespace, owner_kind: ownerKind, owner, container, program } = one.workload;
     const provisional = one.rate !== "" && one.state === "provisional";
     const stack = one.stack.map(([name, file, line]) => ({ sign: "note", text: visible(`${name} ${file.split("/").at(-1)}:${line}`) }));
     return {
@@ -219,6 +220,7 @@ const ageing = {
           href: `/api/v1/ageing/${encodeURIComponent(one.id)}/${what}`,
         })),
         { text: "profile", href: filteredHref("profiles", program) },
+        { text: "workload", href: historyHref(namespace, ownerKind, owner) },
       ],
       offers: stack.length > 0 ? [{ text: "Stack", shows: { title: `What allocates in ${visible(program)}`, lines: stack } }] : [],
     };
@@ -260,12 +262,17 @@ const neighbours = {
   }),
 };
 
+/** One click to the workload of the pod that has it, while that runs. */
+const toWorkload = ({ namespace, owner_kind: kind, owner }) =>
+  owner ? [{ text: "workload", href: historyHref(namespace, kind, owner) }] : [];
+
 const leases = {
   title: "Leases",
   about: "Vault tokens that pods have through their node's agent. No value of a secret is shown here.",
   empty: "No pod has logged in to Vault through an agent.",
   path: "/api/v1/leases",
   columns: ["Pod", "Role", "State", "Since", "Expires", "Node"],
+  acts: true,
   row: (lease, now) => ({
     key: [lease.node, lease.pod_uid, lease.role, lease.caller].join("\n"),
     cells: [
@@ -276,6 +283,7 @@ const leases = {
       cell(lease.state === "active" && lease.expires_at ? `in ${span(lease.expires_at - now)}` : ""),
       cell(lease.node),
     ],
+    links: toWorkload(lease),
   }),
 };
 
@@ -286,6 +294,7 @@ const grants = {
   empty: "No secret has been asked for yet.",
   path: "/api/v1/grants",
   columns: ["When", "Who", "What", "Result", "Why", "Node"],
+  acts: true,
   row: (grant, now) => ({
     key: [grant.at, grant.node, grant.pod_uid, grant.operation, grant.secret, grant.caller].join("\n"),
     cells: [
@@ -298,10 +307,11 @@ const grants = {
       cell(grant.reason, { wide: true }),
       cell(grant.node),
     ],
+    links: toWorkload(grant),
   }),
 };
 
-export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, policies, "missed-pods": missed, advice, seasons, ageing, neighbours, leases, grants };
+export const LISTS = { capacity, workloads, flows, clusters, profiles, mutations, policies, "missed-pods": missed, advice, seasons, scalers, oversell, ageing, neighbours, leases, grants };
 
 /** The list called *name*, of *cluster*; null for the cluster whose brain this is. */
 export const listOf = (name, cluster) => (cluster == null ? LISTS[name] : elsewhere(LISTS[name], cluster));

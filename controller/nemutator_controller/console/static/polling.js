@@ -1,7 +1,7 @@
 // What the page knows: the place that its address names, and the brain's last answer to it.
 
-import { flame } from "./flame.js";
-import { foldedPath, newest } from "./workloadfindings.js";
+import { compared, flame } from "./flame.js";
+import { chosenOf, foldedPath, profilesOf } from "./workloadfindings.js";
 import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
 import { LISTS, listOf } from "./lists.js";
@@ -56,7 +56,7 @@ export const sinceAnswer = () => (state.answeredAt == null ? null : now() - stat
 
 /**
  * Go where *hash* says: `#profiles`, `#mutations/WORDS`, `#workloads@CLUSTER`, `#topology`, `#topology/NODE` or
- * `#history/NAMESPACE/KIND/NAME/CONTAINER/1d/CLUSTER`.
+ * `#history/NAMESPACE/KIND/NAME/CONTAINER/1d/CLUSTER/PROFILE/EARLIER_PROFILE`.
  */
 export function goTo(hash) {
   const [first, ...rest] = hash.slice(1).split("/");
@@ -74,14 +74,20 @@ export function goTo(hash) {
   Object.assign(state, { overview, answers: null, list, cluster, narrowedBy, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search, node: null, points: [], answeredAt: null });
 }
 
-const rowIn = ([namespace, kind, name, container, back, cluster]) => ({
+const rowIn = ([namespace, kind, name, container, back, cluster, after, before]) => ({
   namespace,
   kind,
   name,
   container: container || null,
   back: Object.hasOwn(SPANS, back ?? "") ? back : "1h",
   cluster: cluster || null,
+  profiles: { after: after || null, before: before || null },
 });
+
+/** Show other profiles of the workload that is shown. */
+export function chooseProfiles(profiles) {
+  state.row = { ...state.row, profiles };
+}
 
 const decodedPart = (part) => decoded(part) ?? "";
 
@@ -138,7 +144,7 @@ async function rowHistory(row) {
   const path = brain.rowHistoryPath(known, SPANS[row.back]);
   // The rest is known to its own brain alone.
   const here = (question) => (row.cluster == null ? allowedOnly(question()) : null);
-  const [document, workload, advice, mutations, deploys, seasons, ageing, profiles, neighbours] = await Promise.all([
+  const [document, workload, advice, mutations, deploys, seasons, ageing, profiles, neighbours, leases, grants] = await Promise.all([
     brain.rowHistory(path),
     allowedOnly(brain.workloadOf(row)),
     here(() => brain.adviceOf(row.namespace)),
@@ -148,22 +154,28 @@ async function rowHistory(row) {
     here(brain.ageing),
     here(brain.profiles),
     here(() => brain.neighboursOf(row.namespace)),
+    here(() => brain.leasesOf(row)),
+    here(() => brain.grantsOf(row)),
   ]);
   const demand = demandOf(known, advice, workload, containers.length);
   const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;
-  const profile = await drawn(newest(profiles, row));
-  return { rowFound: { row: known, containers, document, path, demand, item, mutations, deploys, seasons, ageing, profile, neighbours } };
+  const profile = await drawn(profilesOf(profiles, row), row.profiles);
+  return { rowFound: { row: known, containers, document, path, demand, item, mutations, deploys, seasons, ageing, profile, neighbours, leases, grants } };
 }
 
-/** The last profile that was drawn: what is made once does not change. */
+/** The last profiles that were drawn: what is made once does not change. */
 let lastDrawn = null;
 
-async function drawn(profile) {
-  if (profile == null) return null;
-  if (lastDrawn?.profile.id !== profile.id) {
-    lastDrawn = { profile, graph: flame(await brain.folded(foldedPath(profile))) };
+async function drawn(made, wanted) {
+  const { after, before } = chosenOf(made, wanted);
+  if (after == null) return null;
+  const ids = [after.id, before?.id].join("\n");
+  if (lastDrawn?.ids !== ids) {
+    const [later, earlier] = await Promise.all([after, before].filter(Boolean).map((one) => brain.folded(foldedPath(one))));
+    const graphs = before == null ? { before: null, after: flame(later), changes: [] } : compared(earlier, later);
+    lastDrawn = { ids, graphs };
   }
-  return lastDrawn;
+  return { made, after, before, ...lastDrawn };
 }
 
 /** An answer; null for who may not see it: what is drawn beside use is left out then. */

@@ -3,6 +3,7 @@
 import { ago, cell, lines, place } from "./cells.js";
 import { percent, span, visible } from "./format.js";
 import { drawing } from "./history.js";
+import { historyHref } from "./inventory.js";
 
 const GRADES = {
   peak: "notice",
@@ -41,7 +42,7 @@ const workload = (one, now) => ({
     spans(one),
     measured(one),
   ],
-  links: [],
+  links: one.name === "" ? [] : [{ text: "workload", href: historyHref(one.namespace, one.kind, one.name) }],
 });
 
 const brain = (one, now) => ({

@@ -10,22 +10,42 @@ function isOf({ namespace, name }, profile) {
   return [`${namespace.replace(/\/$/, "")}/${name}`, name, bare].includes(profile.workload);
 }
 
-/** The newest profile of it that is made; null where there is none. */
-export function newest(profiles, row) {
-  return (profiles?.items ?? [])
+/** A person chooses among so many of them. */
+const MOST_PROFILES = 30;
+
+/** Its profiles that are made, the newest first. */
+export const profilesOf = (profiles, row) =>
+  (profiles?.items ?? [])
     .filter((one) => one.state === "done" && isOf(row, one))
-    .reduce((last, one) => (last == null || one.asked_at > last.asked_at ? one : last), null);
+    .sort((a, b) => b.asked_at - a.asked_at)
+    .slice(0, MOST_PROFILES);
+
+const measureOf = ({ measure }) => measure ?? "cpu";
+
+/** Those that *one* can be compared with. */
+export const others = (made, one) => made.filter((other) => other.id !== one.id && measureOf(other) === measureOf(one));
+
+/** Which of *made* are shown: those that the address names, else the newest alone; null where there is none. */
+export function chosenOf(made, { after, before } = {}) {
+  const shown = made.find(({ id }) => id === after) ?? made[0] ?? null;
+  const beside = shown == null ? [] : others(made, shown);
+  return { after: shown, before: beside.find(({ id }) => id === before) ?? null };
 }
 
 export const flamegraphHref = ({ id }) => `/api/v1/profiles/${encodeURIComponent(id)}/flamegraph`;
+export const differenceHref = (before, after) =>
+  `/api/v1/profiles/${encodeURIComponent(before.id)}/difference/${encodeURIComponent(after.id)}`;
 export const foldedPath = ({ id }) => `/api/v1/profiles/${encodeURIComponent(id)}/folded`;
 
 const MEASURES = { heap: "memory in use", "off-cpu": "time off the CPU" };
 
-/** What the newest profile is of, and where most of it is. */
-export function profileWords({ measure, asked_at: at }, busiest, written) {
+/** What a profile is of, and when it was made. */
+export const profileName = ({ measure, asked_at: at }, written) => `${MEASURES[measure] ?? "CPU time"}, ${written(at)}`;
+
+/** The same, and where most of it is. */
+export function profileWords(profile, busiest, written) {
   const most = busiest.map(({ name, share }) => `${percent(100 * share)} in ${visible(name)}`).join(", ");
-  return `${MEASURES[measure] ?? "CPU time"}, ${written(at)}${most ? `: ${most}` : ""}`;
+  return `${profileName(profile, written)}${most ? `: ${most}` : ""}`;
 }
 
 const GRADES = { leak: "suffer", drift: "notice", "hot spot grew": "notice", steady: "calm" };

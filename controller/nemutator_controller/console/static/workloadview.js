@@ -3,13 +3,14 @@
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { showDetails } from "./details.js";
 import { diff } from "./edits.js";
-import { WIDTH } from "./flame.js";
-import { percent, span, visible } from "./format.js";
+import { span, visible } from "./format.js";
 import { historyHref } from "./inventory.js";
 import { filteredHref } from "./lists.js";
 import { SPANS, plots } from "./plots.js";
+import { showProfiles } from "./profileview.js";
 import { TimePlots } from "./timeplots.js";
-import { flamegraphHref, harms, profileWords, verdicts } from "./workloadfindings.js";
+import { harms, verdicts } from "./workloadfindings.js";
+import { secretLines } from "./workloadsecrets.js";
 import { MOST, busy, changes, deployed, seasonOf, state } from "./workloadmarks.js";
 
 /** Lists that are narrowed by its name. */
@@ -26,10 +27,12 @@ const ELSEWHERE = {
 
 const charts = new TimePlots();
 
-/** The address of *row*'s page with another container, or another span. */
-function hrefOf(row, change) {
-  const { namespace, kind, name, container, back, cluster } = { ...row, ...change };
-  return historyHref(namespace, kind, name, container ?? "", back, ...(cluster == null ? [] : [cluster]));
+/** The address of *row*'s page with another container, another span, or other profiles. */
+export function hrefOf(row, change) {
+  const { namespace, kind, name, container, back, cluster, profiles } = { ...row, ...change };
+  const chosen = profiles.after == null ? [] : [profiles.after, profiles.before ?? ""];
+  const where = cluster == null && chosen.length === 0 ? [] : [cluster ?? ""];
+  return historyHref(namespace, kind, name, container ?? "", back, ...where, ...chosen);
 }
 
 /**
@@ -60,8 +63,9 @@ export function showRow(row, found, takeBack) {
   hide(byId("row-state"), now === "");
   showChanges(marks?.listed ?? [], takeBack);
   showVerdicts("row-ageing", found == null ? [] : verdicts(found.ageing, row));
+  showVerdicts("row-secrets", secretLines(found?.leases, found?.grants, Date.now() / 1000));
   showVerdicts("row-neighbours", found == null ? [] : harms(found.neighbours, row));
-  showProfile(found?.profile ?? null);
+  showProfiles(found?.profile ?? null, written);
   showPlots(drawn);
 }
 
@@ -131,53 +135,6 @@ function showVerdicts(section, listed) {
       attribute(link, "href", line.href);
     },
   );
-}
-
-const SVG = "http://www.w3.org/2000/svg";
-
-function showProfile(found) {
-  hide(byId("row-profile"), found == null);
-  if (found == null) return;
-  const { profile, graph } = found;
-  text(byId("row-profile-words"), profileWords(profile, graph.busiest, written));
-  attribute(byId("row-profile-link"), "href", flamegraphHref(profile));
-  const svg = byId("row-flame");
-  hide(svg, graph.boxes.length === 0);
-  attribute(svg, "viewBox", `0 0 ${WIDTH} ${graph.height}`);
-  attribute(svg, "height", 1.2 * graph.height);
-  attribute(svg, "aria-label", `Flame graph: ${byId("row-profile-words").textContent}`);
-  keyed(
-    svg,
-    graph.boxes,
-    () => {
-      const box = globalThis.document.createElementNS(SVG, "g");
-      box.append(
-        globalThis.document.createElementNS(SVG, "title"),
-        globalThis.document.createElementNS(SVG, "rect"),
-        globalThis.document.createElementNS(SVG, "text"),
-      );
-      return box;
-    },
-    fillBox,
-  );
-}
-
-/** Characters of a name that fit into so many units of width. */
-const fitting = (name, width) => {
-  const most = Math.floor(width / 6);
-  if (most < 3) return "";
-  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
-};
-
-function fillBox(element, { name, x, y, width, share }) {
-  const [title, rect, label] = element.children;
-  text(title, `${visible(name)}: ${percent(100 * share)}`);
-  for (const [what, value] of Object.entries({ x, y, width: Math.max(0, width - 0.5), height: 15 })) {
-    attribute(rect, what, value.toFixed(2));
-  }
-  attribute(label, "x", (x + 3).toFixed(2));
-  attribute(label, "y", y + 11);
-  text(label, fitting(visible(name), width));
 }
 
 function showChanges(listed, takeBack) {
