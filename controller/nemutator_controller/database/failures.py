@@ -62,6 +62,7 @@ POSTGRES_REMEDIES: dict[Reason, str] = {
     "read_only": "name the primary in brain.database, or end its read-only mode",
     "io": "check the disk of {}",
     "damaged": "restore {} from a backup",
+    "deadline": "see whether {} is overloaded, or too far away, or whether its address in brain.database is wrong",
     "gone": "start PostgreSQL, or correct its address in brain.database",
     "denied": "correct the user in brain.database, its password file, or its rights",
 }
@@ -174,5 +175,6 @@ def postgres_reason_of(error: BaseException | None) -> Reason:
         # Without one the connection was not made, or has ended.
         if any(refusal in str(error) for refusal in _REFUSALS) or "does not exist" in str(error):
             return "denied"
-        return "gone"
+        # Of a server that is there, and slow, nobody should be told to start it.
+        return "deadline" if "timeout expired" in str(error) else "gone"
     return _STATES.get(state) or _STATES.get(state[:2], "other")

@@ -93,6 +93,7 @@ def test_a_connection_that_was_not_made_is_judged_by_the_words_of_the_server() -
     missing = 'FATAL:  database "x" does not exist'
     assert postgres_reason_of(PostgresSaysError(None, missing)) == "denied"
     assert postgres_reason_of(PostgresSaysError(None, "Connection refused")) == "gone"
+    assert postgres_reason_of(PostgresSaysError(None, "connection timeout expired")) == "deadline"
 
 
 def test_every_reason_can_be_explained_of_postgresql() -> None:

@@ -7,7 +7,8 @@ from nemutator_controller.database.start_failures import explained_at_the_start
 @pytest.mark.parametrize(
     ("reason", "engine", "code", "remedy"),
     [
-        ("deadline", "postgresql", ExitCode.UNREACHABLE, "start again once it answers"),
+        ("conflict", "postgresql", ExitCode.UNREACHABLE, "start again once it answers"),
+        ("deadline", "postgresql", ExitCode.UNREACHABLE, "see whether /data is overloaded"),
         ("full", "sqlite", ExitCode.NO_SPACE, "make room on the disk of /data, then start again"),
         (
             "damaged",
