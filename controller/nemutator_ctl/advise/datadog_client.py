@@ -21,6 +21,7 @@ from nemutator_controller.sizing.sources.datadog_answers import (
 )
 from nemutator_controller.sizing.sources.datadog_questions import HEADERS, PATH, DatadogQuestion
 
+from nemutator_ctl.advise.whole_exchanges import asked
 from nemutator_ctl.exchanges import LARGEST_ANSWER, reason
 
 LONGEST_SAID = 200
@@ -41,9 +42,10 @@ class DatadogClient:
         headers = {"Connection": "close", **HEADERS, **self.keys}
         try:
             with closing(self._connection()) as connection:
-                connection.request("POST", target, body=question.body(), headers=headers)
-                response = connection.getresponse()
-                content = response.read(LARGEST_ANSWER + 1)
+                response, content = asked(
+                    connection, target, body=question.body(), headers=headers,
+                    most=LARGEST_ANSWER, within_s=self.timeout_s,
+                )  # fmt: skip
         except (OSError, http.client.HTTPException) as error:
             raise DatadogUnavailableError(f"{where}: {reason(error)}") from error
         told = {name.lower(): value for name, value in response.getheaders()}

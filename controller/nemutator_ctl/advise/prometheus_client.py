@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlencode
 from nemutator_controller.prometheus_answers import PrometheusAnswer, PrometheusUnavailableError
 
 from nemutator_ctl.advise.prometheus_exchange import at_moment, over_time, understood
+from nemutator_ctl.advise.whole_exchanges import asked
 from nemutator_ctl.exchanges import LARGEST_ANSWER, reason
 
 
@@ -33,8 +34,8 @@ class PrometheusClient:
     async def query_range(
         self, expression: str, *, begin: float, end: float, step_s: float
     ) -> PrometheusAnswer:
-        asked = over_time(expression, begin=begin, end=end, step_s=step_s)
-        return self._ask("query_range", asked)
+        form = over_time(expression, begin=begin, end=end, step_s=step_s)
+        return self._ask("query_range", form)
 
     def _ask(self, path: str, form: Mapping[str, str]) -> PrometheusAnswer:
         where = f"{self.address.hostname}:{self._port}"
@@ -48,9 +49,10 @@ class PrometheusClient:
         }
         try:
             with closing(self._connection()) as connection:
-                connection.request("POST", target, body=body, headers=headers)
-                response = connection.getresponse()
-                content = response.read(LARGEST_ANSWER + 1)
+                response, content = asked(
+                    connection, target, body=body, headers=headers, most=LARGEST_ANSWER,
+                    within_s=self.timeout_s,
+                )  # fmt: skip
         except (OSError, http.client.HTTPException) as error:
             raise PrometheusUnavailableError(f"{where}: {reason(error)}") from error
         return understood(where, response.status, content, most=LARGEST_ANSWER, now=time.time())

@@ -7,6 +7,7 @@ from typing import Literal
 from nemutator_controller.sizing.strategies import (
     cheapest_forecast,
     cheapest_peak,
+    given,
     krr,
     seed,
     vpa,
@@ -27,6 +28,10 @@ class SizingStrategy:
     """From those that ask for little to those that ask for much."""
 
 
+GIVEN = "nemutator-policy"
+"""What `nemutator advise` gives, as a SizingPolicy follows it."""
+
+_PERCENTS = (0.0, 5.0, 10.0, 14.0, 18.0, 25.0, 40.0, 60.0, 100.0, 200.0, 400.0)
 _BUFFERS = (1.0, 1.05, 1.1, 1.15, 1.25, 1.4, 1.6, 2.0, 3.0, 5.0)
 _PERCENTILES = (50.0, 66.0, 80.0, 90.0, 95.0, 97.0, 98.0, 99.0, 99.3, 99.5, 99.6, 99.7, 99.9, 100.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999, 0.999999, 1.0)
@@ -47,6 +52,10 @@ STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
             cheapest_peak.TIMES,
             _TIMES,
         ),
+    },
+    GIVEN: {
+        "cpu": SizingStrategy(given.cpu, given.PERCENTILE, _PERCENTILES),
+        "memory": SizingStrategy(given.memory, given.BUFFER, _PERCENTS),
     },
     "vpa": {
         "cpu": SizingStrategy(vpa.cpu, vpa.PERCENTILE, _SHARES),
