@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.files import replace_file
+from nemutator_common.files import no_space, replace_file
 from nemutator_common.secret import Secret
 
 
@@ -61,5 +61,10 @@ def explained(path: Path) -> Iterator[None]:
         raise OperatorError(
             f"data directory: {path}: {why}",
             remedy="name a directory that this user can write, with free space, with --data-dir",
-            code=ExitCode.DATA_DIRECTORY,
+            code=ExitCode.NO_SPACE if _has_no_room(error) else ExitCode.DATA_DIRECTORY,
         ) from error
+
+
+def _has_no_room(error: Exception) -> bool:
+    """Room may come back, so that what needs it is tried again."""
+    return isinstance(error, OSError) and no_space(error)

@@ -239,7 +239,9 @@ def test_ten_thousand_agents_that_come_back_again_and_again_lose_nothing(tmp_pat
         with brain(settings):
             published(settings)
         with agents(settings) as processes:
+            # They begin without a brain, and so come to the first one as to each later one.
             told(processes, "report")
+            time.sleep(OUTAGE_S)
             for outage in range(OUTAGES + 1):
                 with brain(settings) as process:
                     sys.stdout.write(

@@ -16,6 +16,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, UnixConnector
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
+from nemutator_common.errors import ExitCode
 from nemutator_common.wire import REPORTS_PATH, Batch
 
 from tests.fakes.batches import batch
@@ -139,16 +140,21 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(where)], check=True)
 
 
+def fill(disk: Path) -> Path:
+    ballast = disk / "ballast"
+    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"\0" * 4096)
+    return ballast
+
+
 async def test_a_full_disk_is_survived_named_and_recovered_from(small_disk: Path) -> None:
     directory = prepare(small_disk / "data")
     renew_link_token(directory)
     base = time.time() - 3600
     async with process(directory) as (_, client):
         last = await post(client, batch((1,), at=base))
-        ballast = small_disk / "ballast"
-        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
-            while True:
-                file.write(b"\0" * 4096)
+        ballast = fill(small_disk)
         refused = 0
         for _ in range(400):
             given = batch((last + 1,), at=base)
@@ -172,3 +178,10 @@ async def test_a_full_disk_is_survived_named_and_recovered_from(small_disk: Path
         async with client.get("/readyz") as answer:
             assert answer.status == 200
         assert (await moments(client, base))[-1] == last
+        # What is killed while there is no room says so when it starts again, and that waiting helps: nobody else has to end.
+        fill(small_disk)
+    with started(directory) as without_room:
+        assert await asyncio.to_thread(without_room.wait, 60) == ExitCode.NO_SPACE
+    ballast.unlink()
+    async with process(directory) as (_, client):
+        assert await post(client, batch((last + 1,), at=base)) == last + 1

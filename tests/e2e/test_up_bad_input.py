@@ -168,11 +168,13 @@ def test_a_read_only_disk(tmp_path: Path) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("left", [0, 40 << 10])
-def test_a_full_disk(tmp_path: Path, left: int) -> None:
+@pytest.mark.parametrize(
+    ("left", "code"), [(0, ExitCode.NO_SPACE), (40 << 10, ExitCode.DATA_DIRECTORY)]
+)
+def test_a_full_disk(tmp_path: Path, left: int, code: ExitCode) -> None:
     with small_disk(tmp_path / "disk", "1m") as disk:
         fill(disk, leave=left)
-        said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", disk / "data")
+        said = refused(code, "--data-dir", disk / "data")
         assert str(disk / "data") in said
         assert "space" in said
 

@@ -371,8 +371,11 @@ async def _explanation(response: aiohttp.ClientResponse) -> str:
         answer = msgspec.json.decode(await _body(response, LARGEST_ANSWER))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return "no explanation"
-    error = answer.get("error") if isinstance(answer, dict) else None
-    return str(error)[:_LONGEST_REASON] if error else "no explanation"
+    if not isinstance(answer, dict) or not answer.get("error"):
+        return "no explanation"
+    # Whoever reads of it reads our log, and not the brain's.
+    said = [str(answer[what])[:_LONGEST_REASON] for what in ("error", "remedy") if answer.get(what)]
+    return "; ".join(said)
 
 
 async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

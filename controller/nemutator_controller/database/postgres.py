@@ -203,7 +203,14 @@ def _begun(engine: Engine, deadline_s: float) -> Iterator[Connection]:
     with engine.begin() as connection:
         if deadline_s > STATEMENT_S + 1:
             connection.exec_driver_sql(f"SET LOCAL statement_timeout = {round(deadline_s * 1000)}")
-        yield connection
+        try:
+            yield connection
+        except DBAPIError as error:
+            if postgres_reason_of(error.orig) == "read_only":
+                # That it may not write a session is told as it begins, and after a failover the name stands for
+                # another server: the next job has a new one.
+                connection.invalidate()
+            raise
 
 
 def _bring_up_to_date(connection: Connection, schema: str) -> None:

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
+from nemutator_controller.database.failures import EXPLANATIONS, Reason, reason_of
 from nemutator_controller.database.failures import Engine as EngineName
-from nemutator_controller.database.failures import Reason, reason_of
 from nemutator_controller.database.schema import HEAD
 from nemutator_controller.database.upgrade import (
     ForeignFormError,
@@ -26,6 +26,8 @@ from nemutator_controller.database.upgrade import (
 
 READERS = 2
 PAGE_BYTES = 4096
+FEWEST_PAGES = 64
+"""That SQLite needs on the disk beside its file, to open it."""
 
 BUSY_MS = 1_000
 """How long SQLite waits for another program's lock, which is less than our callers wait for us."""
@@ -65,9 +67,10 @@ def open_sqlite(path: Path, *, largest_bytes: int) -> SqliteEngines:
     Raises `OperatorError` when it is not; then nothing in it has been changed.
     """
     _own(path)
+    known = path.stat().st_size > 0
     writing = _engine(path, largest_bytes=largest_bytes)
     try:
-        with _explained(path), writing.begin() as connection:
+        with _explained(path, known=known), writing.begin() as connection:
             _bring_up_to_date(path, connection)
         reading = _engine(path, largest_bytes=largest_bytes, readers=READERS)
     except BaseException:
@@ -149,8 +152,14 @@ def _unusable(path: Path, why: str) -> OperatorError:
     )
 
 
+def _free_bytes(path: Path) -> int:
+    disk = os.statvfs(path.parent)
+    return disk.f_bavail * disk.f_frsize
+
+
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, *, known: bool) -> Iterator[None]:
+    """*known*: something was stored in it already, so that it was in the right place."""
     try:
         yield
     except NewerFormError as newer:
@@ -164,6 +173,12 @@ def _explained(path: Path) -> Iterator[None]:
     except (DBAPIError, sqlite3.Error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         match reason_of(cause):
+            case "full" | "io" if known and _free_bytes(path) < PAGE_BYTES * FEWEST_PAGES:
+                raise OperatorError(
+                    f"database: {path}: {EXPLANATIONS['full'].format(path.parent)}",
+                    remedy=f"make room on the disk of {path.parent}, then start again",
+                    code=ExitCode.NO_SPACE,
+                ) from error
             case "damaged":
                 raise _unusable(path, f"it is damaged, or no database: {cause}") from error
             case "busy":

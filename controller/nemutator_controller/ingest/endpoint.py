@@ -105,11 +105,15 @@ class Streams:
         return _refuse(self.meter, 404, "stream", "no such stream", "send one that wire.py names")
 
 
+_CLOCKS = "set the clock of that machine, or of the brain's, so that both agree"
+
+
 async def _acknowledge(ack: Awaitable[Ack], meter: Meter) -> web.Response:
     try:
         return answer(await ack)
     except RefusedBatchError as refused:
-        return _refuse(meter, 400, refused.reason, str(refused), "send what wire.py describes")
+        remedy = _CLOCKS if refused.reason == "future" else "send what wire.py describes"
+        return _refuse(meter, 400, refused.reason, str(refused), remedy)
     except ForbiddenNodeError:
         what = "this caller may not speak for that node or writer"
         return _refuse(meter, 403, "forbidden", what, "report under the caller's own name")

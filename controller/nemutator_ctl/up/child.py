@@ -113,6 +113,7 @@ class Child:
     """What people should know about how it runs."""
     _preferred: Preferred | None = None
     _ready_at: float = math.inf
+    _has_worked: bool = False
 
     def prefer(self, preferred: Preferred) -> None:
         """Start it in this way from its next life on."""
@@ -149,6 +150,7 @@ class Child:
                 ended,
                 deaths=deaths,
                 ready_s=self.clock.monotonic() - self._ready_at,
+                has_worked=self._has_worked,
                 roll=self.roll(),
             )
             deaths = restart.deaths
@@ -189,7 +191,7 @@ class Child:
             await self.clock.sleep(step_s)
             # Asking takes CPU time, of which a slow machine has none to spare for its start.
             step_s = min(step_s * SLOWER, MISSED_AGAIN_S)
-        self.problem, self._ready_at = None, self.clock.monotonic()
+        self.problem, self._ready_at, self._has_worked = None, self.clock.monotonic(), True
         log.info("child_ready", {names.PROCESS: self.name, names.PID: process.pid})
 
     async def _end_if_hung(self, process: ChildProcess, health: Health) -> None:

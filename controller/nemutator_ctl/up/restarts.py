@@ -15,6 +15,9 @@ MOST_DEATHS = 5
 
 BACKOFF = Backoff(first_s=0.3, longest_s=5.0)
 
+WAITS = frozenset({ExitCode.UNREACHABLE, ExitCode.NO_SPACE})
+"""Codes of a child that cannot go on before a database answers, or a disk has room: others do not need either."""
+
 HUNG_S = 60.0
 """Without an answer that takes a millisecond, by a child that had a processor or needed none."""
 
@@ -97,10 +100,12 @@ class Restart:
     deaths: int
 
 
-def after(name: str, ended: Ended, *, deaths: int, ready_s: float, roll: float) -> Restart:
+def after(
+    name: str, ended: Ended, *, deaths: int, ready_s: float, has_worked: bool, roll: float
+) -> Restart:
     """What follows when the child *name*, ready for *ready_s* seconds, *ended* by itself.
 
-    *deaths* is how many times in a row it had died before. Raises the `OperatorError` that ends
+    *deaths* is how many times in a row it had died before; *has_worked*: it was ready at least once. Raises the `OperatorError` that ends
     `up`, with the child's own exit code where only a person can help.
     """
     code = ended.exit_code
@@ -109,6 +114,9 @@ def after(name: str, ended: Ended, *, deaths: int, ready_s: float, roll: float) 
         if code is ExitCode.ADDRESS_IN_USE:
             remedy += "; `--console 127.0.0.1:0` takes a port that is free"
         raise OperatorError(f"{name} cannot run: {code.meaning}", remedy=remedy, code=code)
+    if has_worked and code in WAITS:
+        # However long that takes. Who starts it for the first time is told instead, as an address may be wrong.
+        return Restart(BACKOFF.delay_s(MOST_DEATHS, roll=roll), deaths)
     deaths = 1 if ready_s >= SETTLED_S else deaths + 1
     if deaths >= MOST_DEATHS:
         raise OperatorError(

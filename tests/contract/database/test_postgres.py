@@ -18,7 +18,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.readiness import Readiness
 from nemutator_controller.database.failures import StoreUnavailableError, ValueRefusedError
 from nemutator_controller.database.postgres import Server, open_postgres, server_of
-from nemutator_controller.database.schema import HEAD, cursors, history, metadata, sessions
+from nemutator_controller.database.schema import HEAD, cursors, history, latest, metadata
 from nemutator_controller.database.statements import upsert
 from sqlalchemy import Connection, func, insert, select, text, update
 
@@ -191,20 +191,30 @@ async def test_a_read_only_one_says_so(server: Server, postgres: Postgres) -> No
         assert failure.reason == "read_only"
         assert "primary" in failure.remedy
         assert await database.read(count) == 0
+        # What a session was given when it began it keeps, and a failover moves a name to another machine.
+        postgres.sql(f"ALTER ROLE {server.user} RESET default_transaction_read_only")
+        await database.write(partial(point, at=1))
+        assert await database.read(count) == 1
 
 
 async def test_a_full_disk_says_so_and_heals(postgres: Postgres, tmp_path: Path) -> None:
     with small_disk(postgres) as (space, grow), new_database(postgres, tmp_path) as server:
         postgres.sql(f"ALTER DATABASE {server.database} SET TABLESPACE {space}")
         with opened_on(server) as database:
-            # Made before the transaction, which a busy machine would leave idle for too long.
+            # Few and large: to make many takes a busy machine longer than a transaction may be idle.
             rows = [
-                {"digest": secrets.token_bytes(16) + number.to_bytes(4, "big"), "expires_at": 1.0}
-                for number in range(400_000)
+                {
+                    "node": f"n{number}",
+                    "epoch": "e",
+                    "seq": 1,
+                    "seen_at": 1.0,
+                    "report": secrets.token_bytes(100_000),
+                }
+                for number in range(400)
             ]
 
             def much(connection: Connection) -> None:
-                connection.execute(insert(sessions), rows)
+                connection.execute(insert(latest), rows)
 
             failure = await failed(database.write(much, deadline_s=60))
             assert failure.full

@@ -47,6 +47,19 @@ async def test_reports_are_acknowledged_shown_and_kept(tmp_path: Path) -> None:
         assert [round(point["at"] - now) for point in history["points"]] == [-10, -9]
 
 
+async def test_a_clock_that_is_a_day_ahead_is_named_with_what_to_do(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        ahead = msgspec.json.encode(batch((1,), at=time.time() + 86_400))
+        async with brain.local.post(REPORTS_PATH, data=ahead) as answer:
+            assert answer.status == 400
+            refusal = await answer.json()
+        assert "s ahead of the brain's clock" in refusal["error"]
+        assert "set the clock" in refusal["remedy"]
+        assert await brain.metric('nemutator_batches_refused_total{reason="future"}') == 1.0
+        # Others are not held up, and one that is a day behind is taken for what it says.
+        assert await post(brain, batch((1,), at=time.time() - 86_400)) == ack("e1", 1)
+
+
 async def test_what_the_brain_can_take_is_asked_for(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data", reports_per_s=1.0) as brain:
         assert await post(brain, batch((1,))) == ack("e1", 1, 1.0)

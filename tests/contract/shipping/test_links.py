@@ -171,9 +171,10 @@ def answering(status: int, headers: dict[str, str] | None = None, body: bytes = 
 @pytest.mark.parametrize(("status", "reason"), [(400, "malformed"), (413, "too_large")])
 async def test_what_can_never_be_taken_is_refused(tmp_path: Path, status: int, reason: str) -> None:
     server = Server()
-    server.answer = answering(status, body=b'{"error": "seq: expected a number above 3"}')
+    said = b'{"error": "seq: expected a number above 3", "remedy": "count on"}'
+    server.answer = answering(status, body=said)
     async with http(tmp_path, server=server) as over_http:
-        with pytest.raises(BatchRefusedError, match="seq: expected") as refusal:
+        with pytest.raises(BatchRefusedError, match="seq: expected .* 3; count on") as refusal:
             await over_http.send(batch())
     assert refusal.value.reason == reason
 

@@ -135,6 +135,25 @@ async def test_a_permanent_code_ends_it_with_that_code(code: ExitCode) -> None:
     assert len(processes.children) == 1
 
 
+async def test_one_that_has_worked_is_started_again_until_its_database_answers() -> None:
+    gone, clock = asyncio.Event(), ManualClock()
+
+    def born(child: FakeChild) -> None:
+        if gone.is_set():
+            child.end(Ended(ExitCode.UNREACHABLE))
+
+    processes = FakeProcesses(born)
+    async with running(supervised(processes, clock)):
+        gone.set()
+        processes.last.end(Ended(-9))
+        await settled()
+        await clock.advance(600.0)
+        assert len(processes.children) > 10 * MOST_DEATHS
+        gone.clear()
+        await clock.advance(10.0)
+        assert processes.last.problem is None
+
+
 async def test_a_row_of_quick_deaths_ends_it_and_names_the_child() -> None:
     processes, clock = FakeProcesses(lambda child: child.end(Ended(-11))), ManualClock()
     async with asyncio.TaskGroup() as group:

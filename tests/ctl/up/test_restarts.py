@@ -18,7 +18,7 @@ from nemutator_ctl.up.restarts import (
 @pytest.mark.parametrize("code", sorted(PERMANENT))
 def test_a_permanent_code_ends_everything_with_that_code(code: ExitCode) -> None:
     with pytest.raises(OperatorError, match="brain cannot run") as caught:
-        after("brain", Ended(code), deaths=0, ready_s=9.0, roll=0.0)
+        after("brain", Ended(code), deaths=0, ready_s=9.0, has_worked=True, roll=0.0)
     assert caught.value.code is code
     assert ("--console" in caught.value.remedy) == (code is ExitCode.ADDRESS_IN_USE)
 
@@ -26,17 +26,34 @@ def test_a_permanent_code_ends_everything_with_that_code(code: ExitCode) -> None
 def test_a_row_of_quick_deaths_waits_longer_each_time_and_then_gives_up() -> None:
     deaths, waits = 0, []
     for _ in range(MOST_DEATHS - 1):
-        verdict = after("brain", Ended(-9), deaths=deaths, ready_s=0.0, roll=0.0)
+        verdict = after("brain", Ended(-9), deaths=deaths, ready_s=0.0, has_worked=True, roll=0.0)
         deaths = verdict.deaths
         waits.append(verdict.delay_s)
     assert waits == sorted(set(waits))
     with pytest.raises(OperatorError, match="SIGKILL") as caught:
-        after("brain", Ended(-9), deaths=deaths, ready_s=0.0, roll=0.0)
+        after("brain", Ended(-9), deaths=deaths, ready_s=0.0, has_worked=True, roll=0.0)
     assert caught.value.code is ExitCode.CHILD_DIED
 
 
+@pytest.mark.parametrize("code", [ExitCode.UNREACHABLE, ExitCode.NO_SPACE])
+def test_one_that_has_worked_waits_for_its_database_or_its_disk_however_long(
+    code: ExitCode,
+) -> None:
+    # An hour without PostgreSQL, in which the others serve on.
+    deaths = 3
+    for _ in range(1_000):
+        restart = after("brain", Ended(code), deaths=deaths, ready_s=0.0, has_worked=True, roll=0.5)
+        deaths = restart.deaths
+        assert 1.0 < restart.delay_s <= 5.0
+    assert deaths == 3
+    with pytest.raises(OperatorError, match="died 5 times"):
+        after("brain", Ended(code), deaths=4, ready_s=0.0, has_worked=False, roll=0.5)
+
+
 def test_a_child_that_had_settled_begins_a_new_row() -> None:
-    assert after("brain", Ended(1), deaths=4, ready_s=SETTLED_S, roll=0.5).deaths == 1
+    assert (
+        after("brain", Ended(1), deaths=4, ready_s=SETTLED_S, has_worked=True, roll=0.5).deaths == 1
+    )
 
 
 @pytest.mark.parametrize(
