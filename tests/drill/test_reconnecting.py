@@ -154,13 +154,13 @@ def told(processes: "list[subprocess.Popen[str]]", word: str) -> dict[str, Any]:
         assert process.stdin is not None
         process.stdin.write(f"{word}\n")
         process.stdin.flush()
-    total: dict[str, Any] = {"failures": {}}
+    total: dict[str, Any] = {"failures": {}, "wanted": {}}
     for process in processes:
         assert process.stdout is not None
         answer = json.loads(process.stdout.readline())
-        for reason, count in answer.pop("failures").items():
-            if count:
-                total["failures"][reason] = total["failures"].get(reason, 0) + count
+        for counts in ("failures", "wanted"):
+            for name, count in answer.pop(counts).items():
+                total[counts][name] = total[counts].get(name, 0) + count
         for name, value in answer.items():
             total[name] = total.get(name, 0) + value
     return total
@@ -186,7 +186,7 @@ class Return:
         lines = re.findall(rf"^{metric}{{(.*)}} (\S+)$", self.metrics, re.MULTILINE)
         return sum(float(value) for labels, value in lines if label in labels)
 
-    def summary(self, acknowledged: dict[str, Any]) -> dict[str, Any]:
+    def summary(self, process: Process, acknowledged: dict[str, Any]) -> dict[str, Any]:
         pairs = zip(self.connections, self.connections[1:], strict=False)
         per_s = [(later[1] - one[1]) / (later[0] - one[0]) for one, later in pairs]
         held = re.findall(
@@ -204,6 +204,8 @@ class Return:
             "loop_held_at_most_s": next(edge for edge, count in held if float(count) == wakes),
             "loop_held_over_100_ms": wakes - sum(float(c) for edge, c in held if edge == "0.1"),
             "most_mib": self.most_mib,
+            "wanted_per_s_most": max(acknowledged.pop("wanted").values(), default=0),
+            "cpu_s_of_the_brain": round(process.cpu_s(), 1),
             "agents": acknowledged,
         }  # fmt: skip
 
@@ -213,13 +215,14 @@ def until_stored(
 ) -> dict[str, Any]:
     """Wait until the brain has all that was put, and return what was seen meanwhile."""
     back = Return()
+    told(processes, "again")
 
     def stored() -> bool:
         back.see(process, settings.socket)
         return not told(processes, "state")["behind"]
 
     until(stored, "the brain has all reports", within_s=PATIENCE_S)
-    return back.summary(told(processes, "state"))
+    return back.summary(process, told(processes, "state"))
 
 
 def until_storing(processes: "list[subprocess.Popen[str]]") -> None:

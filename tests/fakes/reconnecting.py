@@ -22,6 +22,7 @@ from nemutator_common.shipping.brain_http import BrainOverHttp, Proof, ReportsOv
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.destinations import Destination, RemoteBrain
 from nemutator_common.shipping.files import RereadFile
+from nemutator_common.shipping.links import Link
 from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.shipping.streams import MemoryStream, report_stream
 from nemutator_common.system_clock import SystemClock
@@ -132,6 +133,7 @@ class Agents:
     call_s: float = 60.0
     node: Callable[[int], str] = "n{}".format
     token: Callable[[int], Secret] = lambda _: TOKEN
+    through: Callable[[Link], Link] = lambda link: link
     meter: MemoryMeter = field(default_factory=MemoryMeter)
     streams: list[MemoryStream[Report]] = field(default_factory=list)
 
@@ -154,7 +156,7 @@ class Agents:
                 await stack.enter_async_context(client)
                 stream = report_stream(
                     process,
-                    ReportsOverHttp(client),
+                    self.through(ReportsOverHttp(client)),
                     Buffer(most=100, most_bytes=1 << 20),
                     node=self.node(number),
                     epoch=f"e{number}",

@@ -174,7 +174,7 @@ async def test_what_can_never_be_taken_is_refused(tmp_path: Path, status: int, r
     said = b'{"error": "seq: expected a number above 3", "remedy": "count on"}'
     server.answer = answering(status, body=said)
     async with http(tmp_path, server=server) as over_http:
-        with pytest.raises(BatchRefusedError, match="seq: expected .* 3; count on") as refusal:
+        with pytest.raises(BatchRefusedError, match=r"seq: expected .* 3; count on") as refusal:
             await over_http.send(batch())
     assert refusal.value.reason == reason
 
