@@ -295,8 +295,8 @@ def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain:
     expect(cells.nth(3)).to_have_text("main.remember main.go:84")
     expect(cells.nth(4)).to_have_text("heap from 20.0 MiB to 71.0 MiB in 11 min")
     assert (cells.nth(4).locator(".line").get_attribute("d") or "").count("L") == 11
-    expect(rows.nth(0).locator("a")).to_have_text(["what grew", "folded", "profile"])
-    expect(rows.nth(1).locator("a")).to_have_text(["profile"])
+    expect(rows.nth(0).locator("a")).to_have_text(["what grew", "folded", "profile", "workload"])
+    expect(rows.nth(1).locator("a")).to_have_text(["profile", "workload"])
     expect(rows.nth(1).locator("td").nth(4)).to_have_text("—")
     rows.nth(0).get_by_role("button", name="Stack").click()
     expect(page.locator("#details-lines li").first).to_have_text("main.remember main.go:84")
