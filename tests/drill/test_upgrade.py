@@ -62,8 +62,15 @@ BRAIN = "nemutator-brain-0"
 BRAIN_USER = 65532
 CLAIM = f"data-{BRAIN}"
 STAMP = "nemutator.io/mutation"
-KEPT = ("mutations", "tombstones", "grants", "profiles")
-"""What the API has by id, and nothing but the brain's data directory knows."""
+KEPT = {
+    "mutations": ("id",),
+    "profiles": ("id",),
+    "tombstones": ("namespace", "kind", "name", "path", "policy"),
+    "grants": ("at", "node", "pod", "operation", "secret"),
+}
+"""Lists of the API which nothing but the brain's data directory knows, and what tells their items apart."""
+
+Lists = dict[str, dict[tuple[Any, ...], Json]]
 
 
 @dataclass
@@ -75,8 +82,8 @@ class Day:
     before: Place
     image: ImageStore
     vault: Vault
-    had: dict[str, dict[str, Json]]
-    """What the brain said before it was upgraded: each list by id."""
+    had: Lists
+    """What the brain said before it was upgraded."""
     pods: dict[str, str]
     """Each application's pod, by name and uid."""
 
@@ -97,8 +104,11 @@ class Day:
     def token(self) -> str:
         return self.cluster.token(OTHERS, "operator")
 
-    def lists(self) -> dict[str, dict[str, Json]]:
-        return {what: {one["id"]: one for one in self.team.items(what)} for what in KEPT}
+    def lists(self) -> Lists:
+        return {
+            what: {tuple(one[field] for field in fields): one for one in self.team.items(what)}
+            for what, fields in KEPT.items()
+        }
 
     def lent(self) -> Json:
         where = ("cat", "/run/nemutator/secrets/pg")
@@ -182,10 +192,12 @@ def test_the_version_before_has_data(day: Day) -> None:
     sample = only(team.pods("sample"))["metadata"]["name"]
     team.kubectl("annotate", "pod", sample, "nemutator.io/profile=cpu 2s id=first")
     stamped = json.loads(only(team.pods("app"))["metadata"]["annotations"][STAMP])["id"]
-    until(lambda: stamped in day.lists()["mutations"], "it is in the journal", within_s=REACHED_S)
+    until(
+        lambda: (stamped,) in day.lists()["mutations"], "it is in the journal", within_s=REACHED_S
+    )
     gone = day.mutated("gone")
     taken = json.loads(gone["metadata"]["annotations"][STAMP])["id"]
-    until(lambda: taken in day.lists()["mutations"], "that one, too", within_s=REACHED_S)
+    until(lambda: (taken,) in day.lists()["mutations"], "that one, too", within_s=REACHED_S)
     where = f"/api/v1/mutations/{taken}/rollback?plan=false"
     assert team.installation.console(where, token=team.token, method="POST").status == 200
 
@@ -208,8 +220,8 @@ def test_after_the_upgrade_all_of_it_is_there(day: Day) -> None:
     found = day.lists()
     for what in KEPT:
         assert found[what].keys() >= day.had[what].keys(), what
-    for id_, mutation in day.had["mutations"].items():
-        shown = found["mutations"][id_]
+    for key, mutation in day.had["mutations"].items():
+        shown = found["mutations"][key]
         assert {name: shown.get(name) for name in ("at", "name", "namespace")} == {
             name: mutation.get(name) for name in ("at", "name", "namespace")
         }
