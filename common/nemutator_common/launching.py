@@ -34,6 +34,7 @@ from nemutator_common.settings import (
     resolve,
 )
 from nemutator_common.supervising import HungTasksError
+from nemutator_common.thread_memory import share_memory_among_threads
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,11 @@ YOUNG_OBJECTS = 10_000
 a collection in the middle of each request is not worth its cost. Python's own number is 700."""
 
 
+SWITCH_S = 0.0005
+"""For how long a thread computes before one that waits has its turn. With Python's own 5 ms, each time that the event loop wakes
+it waits as long as that for a thread that counts or encodes."""
+
+
 def from_module(
     module: str, *, old_objects: OldObjects | None = None
 ) -> Callable[[Any, asyncio.Event], Awaitable[None]]:
@@ -72,6 +78,7 @@ def from_module(
         # Code is never garbage: without this, each full collection would traverse all of it.
         gc.collect()
         gc.freeze()
+        sys.setswitchinterval(SWITCH_S)
         gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
         if old_objects is not None:
             old_objects.watch()
@@ -131,6 +138,8 @@ def start(program: str, role: Role[S], arguments: argparse.Namespace) -> int:
     settings = resolved.values
     if role.holds_secrets:
         forbid_core_dumps()
+    # Before there is a second thread.
+    share_memory_among_threads()
     logs.configure(role=settings.role, level=settings.log_level, style=settings.log_format)
     try:
         _run(role, settings)

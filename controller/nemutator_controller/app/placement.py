@@ -253,9 +253,8 @@ def _nodes(
 
 def _cores_now(counted: CountedPod) -> float:
     """Of a pod of which nothing is known for long, what it uses now says more than what was asked for."""
-    several = counted.use.all() if counted.use is not None else ()
-    used = [one.cpu_cores for one in several if one.cpu_cores is not None]
-    return sum(used) if used else counted.demand.requests.cpu_millis / 1_000
+    used = None if counted.use is None else counted.use.cpu_cores()
+    return counted.demand.requests.cpu_millis / 1_000 if used is None else used
 
 
 def _bound(figures: ClusterFigures) -> frozenset[str]:

@@ -32,14 +32,15 @@ def numbers(report: Report) -> Iterator[float | None]:
             yield from _activity(workload.activity)
     for one in report.summaries:
         yield from (one.throttled, one.oom_kills, one.network_received, one.network_sent)
-        yield from (one.disk_read, one.disk_written)
+        yield from (one.disk_read, one.disk_written, one.run_delay, one.run_delay_p99)
+        yield from (one.cpu_waiting, one.memory_waiting, one.disk_waiting)
     for flow in report.flows:
         yield from (flow.port, flow.received, flow.sent, flow.connections, flow.from_at, flow.to_at)
 
 
 def _activity(activity: Activity) -> Iterator[float | None]:
     yield from (activity.throttled, activity.throttled_s, activity.oom_kills, activity.pids)
-    yield from (activity.open_files, activity.run_delay, activity.starts)
+    yield from (activity.open_files, activity.run_delay, activity.run_delay_p99, activity.starts)
     yield from (activity.disk_read, activity.disk_written, activity.processes_started)
     if activity.traffic is not None:
         yield from _traffic(activity.traffic)

@@ -31,6 +31,7 @@ class LastUse(msgspec.Struct, frozen=True, gc=False):
 
 
 COLUMNS = LastUse.__struct_fields__
+CPU_CORES = COLUMNS.index("cpu_cores")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

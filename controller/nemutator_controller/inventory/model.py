@@ -1,5 +1,6 @@
 """The cluster of one moment, counted: pods with what they request and use, by workload, namespace and node."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from nemutator_common.names import RAW_CPU
 from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.inventory.amounts import NOTHING, CpuMemory, cpu_memory
-from nemutator_controller.inventory.current_use import LastUse, NodeUse
+from nemutator_controller.inventory.current_use import CPU_CORES, LastUse, NodeUse
 from nemutator_controller.inventory.pod_demands import PodDemand
 from nemutator_controller.kube.node_objects import Service, WatchedNode
 from nemutator_controller.kube.objects import Pod
@@ -43,8 +44,19 @@ class PodUse(msgspec.Struct, frozen=True, gc=False):
         return [None if each is None else self.node.last(each) for each in self.by_status]
 
     def all(self) -> list[LastUse]:
-        numbers = (*self.by_status, *self.ended)
-        return [self.node.last(each) for each in numbers if each is not None]
+        return [self.node.last(each) for each in self._numbers()]
+
+    def cpu_cores(self) -> float | None:
+        """Of all together; None: not known of any."""
+        known = [
+            cores
+            for each in self._numbers()
+            if not math.isnan(cores := float(self.node.columns[CPU_CORES, each]))
+        ]
+        return sum(known) if known else None
+
+    def _numbers(self) -> list[int]:
+        return [each for each in (*self.by_status, *self.ended) if each is not None]
 
 
 class CountedPod(msgspec.Struct, frozen=True, gc=False):

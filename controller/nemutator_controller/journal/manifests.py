@@ -112,7 +112,9 @@ def manifest_of(document: object, *, may_be_unnamed: bool = False) -> Manifest:
         name, called = "", ("generateName", begins)
     for field, word in (("namespace", namespace), called):
         if not isinstance(word, str) or not 0 < len(word) <= LONGEST_NAME:
-            faults.append(f"metadata.{field}: expected 1 to {LONGEST_NAME} characters")
+            is_begun = field == "name" and begins and not name
+            why = ": only an API server makes one of generateName" if is_begun else ""
+            faults.append(f"metadata.{field}: expected 1 to {LONGEST_NAME} characters{why}")
     if not isinstance(document.get("spec"), dict):
         faults.append("spec: expected an object")
     elif isinstance(kind, str) and kind in TEMPLATES:

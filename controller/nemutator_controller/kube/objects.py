@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 from nemutator_common import names
 
-from nemutator_controller.kube.shared_values import set_field, shared, shared_texts
+from nemutator_controller.kube.shared_values import set_field, shared, shared_moment, shared_texts
 
 OURS = f"{names.DOMAIN}/"
 
@@ -41,6 +41,7 @@ class Metadata(Shape, frozen=True, gc=False):
 
     def __post_init__(self) -> None:
         set_field(self, "namespace", shared(self.namespace))
+        set_field(self, "creation_timestamp", shared_moment(self.creation_timestamp))
         if self.labels:
             set_field(self, "labels", shared_texts(self.labels))
         if self.annotations:

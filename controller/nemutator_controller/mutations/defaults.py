@@ -47,6 +47,13 @@ def defaulted(manifest: Json, kind: str) -> Json:
     writing = Writing(manifest, kind)
     for default, value in _OF_A_POD.items():
         _add(writing, field_path(default), value, kind)
+    for listed in value_at(manifest, field_path("volumes"), kind):
+        for volume in listed or ():
+            name = volume.get("name") if isinstance(volume, dict) else None
+            if isinstance(name, str) and not any(
+                value is not None for key, value in volume.items() if key != "name"
+            ):
+                writing.write(named("volumes", name) / "emptyDir", ({},))
     for field in LISTS:
         for listed in value_at(manifest, field_path(field), kind):
             for container in listed or ():

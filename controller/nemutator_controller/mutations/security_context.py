@@ -77,7 +77,7 @@ def apply(draft: Draft, defaults: SecurityDefaults, *, policy: str) -> list[str]
     pod = _object(draft.value(_FIELD))
     roots = [path for path, each in chosen(draft, ("*",)) if _is_root(_object((each.get(VERB),)))]
     for field, value in _given(defaults.pod).items():
-        if pod.get(field) is not None:
+        if _is_said(pod.get(field)):
             continue
         if field == "runAsNonRoot" and value and roots:
             warnings.append(
@@ -92,7 +92,7 @@ def apply(draft: Draft, defaults: SecurityDefaults, *, policy: str) -> list[str]
         own = _object((container.get(VERB),))
         for field, value in _given(defaults.container).items():
             # What a container says would win over what its pod says.
-            if own.get(field) is not None or pod.get(field) is not None:
+            if _is_said(own.get(field)) or _is_said(pod.get(field)):
                 continue
             if why := _impossible(field, value, {**pod, **own}):
                 warnings.append(f"policy {policy}: {path / VERB / field}: left alone: {why}")
@@ -131,6 +131,11 @@ def _impossible(field: str, value: Json, said: Mapping[str, Json]) -> str:
     if field == "privileged" and value and said.get("allowPrivilegeEscalation") is False:
         return "allowPrivilegeEscalation is false"
     return ""
+
+
+def _is_said(value: Json) -> bool:
+    """Charts write `capabilities: {}` where nobody has said anything."""
+    return any(value.values()) if isinstance(value, dict) else value is not None
 
 
 def _is_root(said: Mapping[str, Json]) -> bool:

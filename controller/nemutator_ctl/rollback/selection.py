@@ -42,6 +42,8 @@ def query_of(given: argparse.Namespace, now: float) -> dict[str, str]:
     for word in ("since", "until"):
         if text := getattr(given, word):
             query[word] = repr(moment_of(text, now))
+    if {"since", "until"} <= query.keys() and float(query["until"]) <= float(query["since"]):
+        raise ValueError("--until is not after --since: write the earlier time as --since")
     return query
 
 

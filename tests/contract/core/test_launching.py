@@ -171,3 +171,25 @@ def test_the_collector_leaves_code_alone_and_sets_survivors_aside() -> None:
         check=True,
     )
     assert done.stdout.split() == ["True", str(YOUNG), "again", "and", "again"], done.stderr
+
+
+def test_threads_that_compute_have_short_turns() -> None:
+    text = """
+import asyncio, sys, types
+from nemutator_common.launching import SWITCH_S, from_module
+
+async def run(settings, stop):
+    assert sys.getswitchinterval() == SWITCH_S < 0.005, sys.getswitchinterval()
+
+sys.modules["sample"] = types.SimpleNamespace(run=run)
+asyncio.run(from_module("sample")(None, None))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -28,6 +28,7 @@ ACTIVITY = Activity(
     pids=8,
     open_files=9,
     run_delay=10.0,
+    run_delay_p99=33.0,
     disk_read=11.0,
     disk_written=12.0,
     traffic=TRAFFIC,
@@ -48,6 +49,11 @@ SUMMARY = Summary(
     network_sent=17.0,
     disk_read=18.0,
     disk_written=19.0,
+    run_delay=34.0,
+    run_delay_p99=35.0,
+    cpu_waiting=36.0,
+    memory_waiting=37.0,
+    disk_waiting=38.0,
 )
 FLOW = Flow(
     pod_uid="u",
@@ -101,7 +107,7 @@ def test_all_that_an_agent_may_say_is_taken() -> None:
 
 def test_each_number_is_checked() -> None:
     told = {number for number in activities.numbers(full()) if number is not None}
-    assert {*range(1, 24), *range(25, 33)} - told == set()
+    assert {*range(1, 24), *range(25, 39)} - told == set()
     assert told >= {0.5, 0.25, 0.75, NOW - 24}
 
 
@@ -113,6 +119,14 @@ def test_a_number_out_of_range_is_refused(number: float, which: object) -> None:
         replace(one, activity=replace(ACTIVITY, traffic=traffic)) for one in report.workloads
     )
     assert refusal(replace(report, workloads=workloads)) == "number"
+
+
+@pytest.mark.parametrize(
+    "name", ["run_delay", "run_delay_p99", "cpu_waiting", "memory_waiting", "disk_waiting"]
+)
+def test_nothing_has_waited_for_less_than_no_time(name: str) -> None:
+    summary = replace(SUMMARY, **{name: -1.0})  # type: ignore[arg-type]
+    assert refusal(replace(full(), summaries=(summary,))) == "number"
 
 
 @pytest.mark.parametrize(

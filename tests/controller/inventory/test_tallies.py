@@ -41,6 +41,20 @@ def test_groups_have_the_sums_of_their_pods(pods: list[CountedPod], data: st.Dat
     assert sums.by(of, 3) == groups
 
 
+def test_pods_of_many_nodes_have_the_same_sums_when_they_are_read_part_by_part() -> None:
+    names = [f"{node}-{pod}" for node in ("n1", "n2", "n3") for pod in range(3)]
+    pods = [counted_pod(name, node=name[:2], requests={"cpu": "1"}) for name in names]
+    used = {
+        node: [last_use(f"{node}-{pod}", 0.1 * pod + 0.25, 8.0) for pod in range(2)]
+        for node in ("n1", "n3")
+    }
+    counted = counted_pods(picture(*pods), FixedUse(used), now=NOW)
+    whole, parts = PodSums(counted), PodSums(counted, pods_at_once=2, nodes_at_once=1)
+    assert parts.each() == whole.each()
+    assert [one.cpu_cores is None for one in whole.each()].count(False) == 4
+    assert parts.by([0] * len(names), 1) == whole.by([0] * len(names), 1)
+
+
 def test_each_pod_has_what_its_status_its_spec_and_its_node_say() -> None:
     pods = [
         counted_pod("a", node="n1", restarts=2, last_end="OOMKilled", requests={"cpu": "1"}),

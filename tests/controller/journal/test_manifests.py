@@ -51,6 +51,8 @@ def test_the_beginning_of_a_name_is_enough_where_nothing_is_kept_by_it() -> None
     for may_be_unnamed, field in ((True, "generateName"), (False, "name")):
         with pytest.raises(ManifestError, match=rf"metadata\.{field}: expected 1 to 253"):
             manifest_of(pod, may_be_unnamed=may_be_unnamed)
+    with pytest.raises(ManifestError, match="only an API server makes one of generateName"):
+        manifest_of(pod)
 
 
 @pytest.mark.parametrize(

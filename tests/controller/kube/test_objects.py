@@ -24,6 +24,13 @@ def test_equal_strings_are_one_string() -> None:
     assert one.metadata.namespace is two.metadata.namespace
 
 
+def test_moments_of_one_second_are_one_string() -> None:
+    when = "2026-01-01T00:00:07Z"
+    one, two = (decoded(name, creationTimestamp=when) for name in "ab")
+    assert one.metadata.creation_timestamp == when
+    assert one.metadata.creation_timestamp is two.metadata.creation_timestamp
+
+
 def test_annotations_of_others_are_dropped() -> None:
     annotations = {"nemutator.io/skip": "true", "kubectl/last-applied": "x" * 10_000}
     assert decoded("a", annotations=annotations).metadata.annotations == {

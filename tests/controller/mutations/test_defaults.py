@@ -42,6 +42,12 @@ def test_what_is_finer_than_a_thousandth_is_rounded_up(written: Json, stored: Js
     assert made == {"limits": {"cpu": stored}, "requests": {"cpu": stored}}
 
 
+def test_a_volume_of_no_kind_is_an_empty_one() -> None:
+    volumes: Json = [{"name": "a"}, {"name": "b", "emptyDir": None}, {"name": "c", "secret": {}}, 1]
+    made = defaulted({"spec": {"volumes": volumes}}, "Pod")["spec"]["volumes"]
+    assert made == [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}, *volumes[2:]]
+
+
 def test_what_has_no_limits_gets_no_requests_and_what_is_no_pod_nothing() -> None:
     for resources in ({"requests": {"cpu": "1"}}, {}, None):
         assert resources_of(defaulted(pod(resources), "Pod")) == resources

@@ -37,6 +37,15 @@ def test_gaps_are_filled_and_what_is_said_stays() -> None:
     }
 
 
+@pytest.mark.parametrize("nothing", [{}, {"add": [], "drop": None}, None])
+def test_what_is_there_and_empty_is_a_gap(nothing: Any) -> None:
+    drop: Any = {"capabilities": {"drop": ["ALL"]}}
+    made, warnings = defaulted(app(capabilities=nothing), container=drop)
+    assert (made["containers"][0]["securityContext"], warnings) == (drop, [])
+    said = app(capabilities={"add": ["NET_BIND_SERVICE"]})
+    assert defaulted(said, container=drop) == (said, [])
+
+
 def test_a_container_gets_no_default_over_what_its_pod_says() -> None:
     spec = {"securityContext": {"runAsUser": 7}, "containers": [{"name": "app"}]}
     assert defaulted(spec, container={"runAsUser": 1000}) == (spec, [])

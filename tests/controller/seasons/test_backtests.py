@@ -56,6 +56,19 @@ def test_a_week_is_followed_where_weekdays_differ() -> None:
     assert np.abs(said.expected - days[19]).sum() < 0.5 * np.abs(days[18] - days[19]).sum()
 
 
+def test_use_that_grows_from_day_to_day_is_followed_as_far_as_it_was_the_last_day() -> None:
+    growth = 1.1
+    days = waves(15, noise=0.02) * growth ** np.arange(15)[:, np.newaxis]
+
+    said = Backtest(days[:14]).next_day()
+    error = np.abs(said.expected - days[14]).sum() / days[14].sum()
+    of_a_week = np.abs(np.median(days[7:14], axis=0) - days[14]).sum() / days[14].sum()
+
+    # What it grows by in one day, and the noise; the middle of a week is four days behind.
+    assert error < growth - 1 + 0.02
+    assert of_a_week > 0.25
+
+
 def test_the_interval_holds_as_many_points_as_it_says() -> None:
     found = [
         coverage

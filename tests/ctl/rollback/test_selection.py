@@ -41,3 +41,18 @@ def test_times_are_ago_or_dates() -> None:
 def test_what_is_not_understood_is_named(words: tuple[str, str]) -> None:
     with pytest.raises(ValueError, match="write"):
         query_of(given(words[0] + "=" + words[1]), NOW)
+
+
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        ("1h", "2h"),
+        ("2026-01-31", "2026-01-31"),
+        # In India it is later already.
+        ("2026-01-31T12:00Z", "2026-01-31T12:00+05:30"),
+    ],
+)
+def test_a_time_that_ends_before_it_begins_is_named(since: str, until: str) -> None:
+    with pytest.raises(ValueError, match="earlier"):
+        query_of(given(f"--since={since}", f"--until={until}"), NOW)
+    assert query_of(given("--since=2026-01-31T12:00+05:30", "--until=2026-01-31T12:00Z"), NOW)
