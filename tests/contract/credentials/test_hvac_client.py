@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 import requests
+from nemutator_agent.credentials.vault.authorities import Authorities
 from nemutator_agent.credentials.vault.documents import EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import (
@@ -246,7 +247,7 @@ async def test_what_was_idle_for_too_long_is_opened_anew(
 ) -> None:
     async with relay_to(fake.url) as relay:
         with requests.Session() as session:
-            transport = VaultTransport(ssl.create_default_context(), connections=4, idle_s=idle_s)
+            transport = VaultTransport(Authorities(None), connections=4, idle_s=idle_s)
             session.mount("http://", transport)
             for _ in range(3):
                 await asyncio.to_thread(
@@ -281,6 +282,27 @@ async def test_vault_is_known_by_its_own_authority_and_by_no_other(tmp_path: Pat
             ):
                 await unknown.login("app", Secret("jwt"))
             assert raised.value.reason == "tls"
+
+
+async def test_an_authority_that_takes_the_place_of_another_is_known_after_one_call(
+    tmp_path: Path,
+) -> None:
+    before, after, bundle = Authority("before"), Authority("after"), tmp_path / "ca.pem"
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    (tmp_path / "leaf.pem").write_text(after.server("127.0.0.1").both)
+    tls.load_cert_chain(tmp_path / "leaf.pem")
+    bundle.write_text(before.certificate)
+    with FakeVault(tls=tls) as fake, adapter(fake.url, ca_file=bundle) as vault:
+        assert await outage_in(vault.login("app", Secret("jwt"))) == "tls"
+        for unreadable in ("", "no certificate"):
+            bundle.write_text(unreadable)
+            assert await outage_in(vault.login("app", Secret("jwt"))) == "tls"
+        # As kubelet brings a new one: another file by the same name.
+        (tmp_path / "new.pem").write_text(after.certificate)
+        (tmp_path / "new.pem").replace(bundle)
+        assert await outage_in(vault.login("app", Secret("jwt"))) == "tls"
+        fake.role("app", "jwt", [])
+        assert (await vault.login("app", Secret("jwt"))).ttl_s == 3600
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])

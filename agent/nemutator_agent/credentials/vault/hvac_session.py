@@ -7,7 +7,6 @@ here (proxies, .netrc, VAULT_TOKEN): only the settings say where Vault is and wh
 import asyncio
 import copy
 import json
-import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,9 +19,9 @@ from typing import Any, Generic, Literal, Self, TypeVar
 import hvac  # type: ignore[import-untyped]
 import requests
 from hvac import adapters
-from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
+from nemutator_agent.credentials.vault.authorities import Authorities
 from nemutator_agent.credentials.vault.documents import WrittenNumber
 from nemutator_agent.credentials.vault.failures import VaultUnavailableError
 from nemutator_agent.credentials.vault.hvac_failures import NOT_OF_VAULT, mapped
@@ -167,21 +166,11 @@ class AsWrittenAdapter(JsonAdapter):
 
 
 def _session(ca_file: Path | None) -> requests.Session:
-    try:
-        context = ssl.create_default_context(cafile=ca_file)
-    except (OSError, ValueError) as error:
-        raise OperatorError(
-            f"certificate authority of Vault: {ca_file}: {error.strerror or error}"
-            if isinstance(error, OSError)
-            else f"certificate authority of Vault: {ca_file}: {error}",
-            remedy="name a readable file with PEM certificates in credentials.vault_ca_file",
-            code=ExitCode.SETTINGS,
-        ) from error
     session = requests.Session()
     session.trust_env = False
     # A balancer's cookie from one pod's call would be sent with the calls of all others.
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    transport = VaultTransport(context, connections=sum(THREADS.values()))
+    transport = VaultTransport(Authorities(ca_file), connections=sum(THREADS.values()))
     session.mount("https://", transport)
     session.mount("http://", transport)
     return session

@@ -12,7 +12,6 @@ import functools
 import http.client
 import io
 import socket
-import ssl
 import time
 from math import inf
 from typing import Any
@@ -23,6 +22,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from nemutator_agent.credentials.vault.authorities import Authorities
 from nemutator_agent.credentials.vault.failures import LargeAnswerError
 from nemutator_agent.credentials.vault.hvac_failures import outage_of
 
@@ -43,19 +43,18 @@ def timeout(answer_s: float) -> urllib3.Timeout:
 
 
 class VaultTransport(HTTPAdapter):
-    """*context*: the TLS context of all connections, because one for each would cost up to 0.7 MiB and
-    80 ms. Raises what `outage_of` finds in an answer, except for who asks for a stream, and so for every
+    """Raises what `outage_of` finds in an answer, except for who asks for a stream, and so for every
     answer as it is."""
 
     def __init__(
-        self, context: ssl.SSLContext, *, connections: int, idle_s: float = LONGEST_IDLE_S
+        self, authorities: Authorities, *, connections: int, idle_s: float = LONGEST_IDLE_S
     ) -> None:
-        self._context = context
+        self._authorities = authorities
         self._trust = _Trust(idle_s)
         super().__init__(pool_connections=1, pool_maxsize=connections, max_retries=0)
 
     def init_poolmanager(self, *positional: Any, **named: Any) -> None:
-        super().init_poolmanager(*positional, **named, ssl_context=self._context)
+        super().init_poolmanager(*positional, **named)
         pools: dict[str, Any] = {
             "http": functools.partial(_Pool, trust=self._trust),
             "https": functools.partial(_TlsPool, trust=self._trust),
@@ -66,7 +65,8 @@ class VaultTransport(HTTPAdapter):
         self, request: Any, verify: Any, cert: Any = None
     ) -> Any:
         where, _ = super().build_connection_pool_key_attributes(request, verify, cert)
-        return where, {"ssl_context": self._context} if where["scheme"] == "https" else {}
+        context = {"ssl_context": self._authorities.context}
+        return where, context if where["scheme"] == "https" else {}
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
         """The original would add the public certificate authorities to the context."""
@@ -77,7 +77,9 @@ class VaultTransport(HTTPAdapter):
         try:
             response = super().send(request, *positional, **{**named, "stream": True})
             body = _body(response)
-        except requests.exceptions.RequestException:
+        except requests.exceptions.RequestException as error:
+            if isinstance(error, requests.exceptions.SSLError):
+                self._authorities.read_again()
             self._trust.lose()
             raise
         if not named.get("stream"):
