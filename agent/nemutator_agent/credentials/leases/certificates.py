@@ -6,7 +6,8 @@ from typing import Any
 
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.leases.ssh_certificates import valid_before
+from nemutator_agent.credentials.leases.ssh_certificates import validity
+from nemutator_agent.credentials.leases.x509_certificates import lifetime_s
 from nemutator_agent.credentials.vault.documents import EngineMount, GivenLease
 from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
@@ -68,15 +69,29 @@ def asked(path: str) -> VaultExchange:
 
 
 def term_of(data: Mapping[str, Any], now: float) -> GivenLease | None:
-    """Until when a certificate is good that is issued without a lease; *now* is wall time."""
-    ends, signed = data.get("expiration"), data.get("signed_key")
+    """Until when a certificate is good that is issued without a lease; *now* is wall time.
+
+    Where this node's clock is behind, it has no more time than between its own two dates.
+    """
+    ends, signed, certificate = (
+        data.get(name) for name in ("expiration", "signed_key", "certificate")
+    )
+    lifetime: float | None = None
     if isinstance(signed, str):
-        ends = valid_before(signed)
-    elif "certificate" not in data:
+        begins, ends = validity(signed) or (0, None)
+        lifetime = None if ends is None else float(ends - begins)
+    elif certificate is None:
         return None
-    if not isinstance(ends, int) or ends <= now:
+    elif isinstance(certificate, str):
+        lifetime = lifetime_s(certificate)
+    if not isinstance(ends, int):
         return None
-    return GivenLease("", min(ends - now, _LONGEST_S), renewable=False)
+    if ends <= now:
+        raise UnsupportedSecretError(
+            "it ends before it begins by the clock of this node, which is ahead of Vault's"
+        )
+    lasts_s = min(ends - now, _LONGEST_S, _LONGEST_S if lifetime is None else lifetime)
+    return GivenLease("", lasts_s, renewable=False)
 
 
 def with_chain(data: Mapping[str, Any]) -> Mapping[str, Any]:

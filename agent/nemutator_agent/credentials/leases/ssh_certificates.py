@@ -1,4 +1,4 @@
-"""Until when a certificate of OpenSSH is good (PROTOCOL.certkeys of its source)."""
+"""From when until when a certificate of OpenSSH is good (PROTOCOL.certkeys of its source)."""
 
 import base64
 import binascii
@@ -18,8 +18,8 @@ _KEY_FIELDS = {
 _LONGEST = 32 << 10
 
 
-def valid_before(signed_key: str) -> int | None:
-    """In seconds since 1970; None of what is no certificate."""
+def validity(signed_key: str) -> tuple[int, int] | None:
+    """From when until when, in seconds since 1970; None of what is no certificate."""
     kind, _, rest = signed_key.strip().partition(" ")
     if kind not in _KEY_FIELDS or len(rest) > _LONGEST:
         return None
@@ -32,10 +32,10 @@ def valid_before(signed_key: str) -> int | None:
         at += 8 + 4  # serial number and type
         for _ in range(2):  # key id and principals
             at = _behind_text(content, at)
-        _, before = struct.unpack_from(">QQ", content, at)
+        after, before = struct.unpack_from(">QQ", content, at)
     except (binascii.Error, struct.error, ValueError):
         return None
-    return int(before)
+    return int(after), int(before)
 
 
 def _behind_text(content: bytes, at: int) -> int:

@@ -16,6 +16,7 @@ from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 
 from tests.agent.credentials.leases.test_ssh_certificates import SIGNED, VALID_BEFORE
+from tests.certificates import EARLIER, LASTS, Authority
 from tests.fakes.brokers import BrokerSetup
 from tests.fakes.vault_states import Engine
 
@@ -87,7 +88,6 @@ def test_what_is_used_up_by_its_use_is_refused_by_its_kind(path: str, kind: str,
     ("data", "term"),
     [
         ({"certificate": "x", "expiration": 160}, GivenLease("", 60.0, False)),
-        ({"certificate": "x", "expiration": 100}, None),
         ({"certificate": "x", "expiration": "soon"}, None),
         ({"certificate": "x"}, None),
         ({"expiration": 160}, None),
@@ -104,7 +104,26 @@ def test_a_certificate_is_good_until_it_expires(
 def test_a_signed_key_is_good_until_its_certificate_says() -> None:
     found = term_of({"signed_key": SIGNED}, VALID_BEFORE - 60.0)
     assert found == GivenLease("", 60.0, renewable=False)
-    assert term_of({"signed_key": SIGNED}, float(VALID_BEFORE)) is None
+
+
+def test_on_a_clock_that_is_behind_it_is_no_longer_good_than_between_its_own_dates() -> None:
+    leaf = Authority("ours").server("127.0.0.1").certificate
+    behind = term_of({"certificate": leaf, "expiration": 10**8}, 100.0)
+    assert behind == GivenLease("", (LASTS + EARLIER).total_seconds(), renewable=False)
+
+
+@pytest.mark.parametrize(
+    ("data", "now"),
+    [
+        ({"certificate": "x", "expiration": 100}, 100.0),
+        ({"signed_key": SIGNED}, float(VALID_BEFORE)),
+    ],
+)
+def test_what_has_ended_as_it_is_made_says_that_a_clock_is_ahead(
+    data: dict[str, Any], now: float
+) -> None:
+    with pytest.raises(UnsupportedSecretError, match="the clock of this node, which is ahead"):
+        term_of(data, now)
 
 
 @pytest.mark.parametrize(
