@@ -23,6 +23,11 @@ class ProcessFacts:
     """Whether this process certainly made the connection, and has not only its number since."""
 
 
+def has_ended(stat: bytes) -> bool:
+    """Whether a thread has ended, by its `stat`, and is only remembered."""
+    return stat[stat.rfind(b")") + 1 :].split()[:1] in ([b"Z"], [b"X"], [b"x"])
+
+
 def started_ticks(stat: bytes) -> int:
     """The start time in /proc/PID/stat, whose second field is a name of the process's own choice.
 

@@ -7,6 +7,9 @@ connection was made, but it is younger than the last moment at which its socket'
 (`listen_queues.py`). A process that had started before that moment had the pid when the connection was
 made, so it made it. Of one that is younger this is not proven, and it gets nothing by its pid.
 
+The first thread of a process may end before the others. Then the kernel shows neither its program nor its groups of
+version 1, and those of another thread are read.
+
 After everything is read, the pidfd shows whether the process still lives: if it does, it had the pid
 all the time, and all that was read is about it.
 """
@@ -17,11 +20,12 @@ import select
 import socket
 import struct
 from collections.abc import Callable
+from itertools import islice
 from math import inf
 from typing import NamedTuple
 
 from nemutator_agent.identity.cgroup_lines import LONGEST_TEXT
-from nemutator_agent.identity.facts import LONGEST_STAT, ProcessFacts, started_ticks
+from nemutator_agent.identity.facts import LONGEST_STAT, ProcessFacts, has_ended, started_ticks
 from nemutator_agent.identity.failures import AttestationError, Step
 
 SO_PEERPIDFD = 77
@@ -30,6 +34,8 @@ SO_PEERPIDFD = 77
 _CREDENTIALS = struct.Struct("iII")
 
 _USUAL_CGROUP = 4 << 10
+
+_MOST_THREADS = 64
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -141,9 +147,24 @@ class Peer:
             raise AttestationError("alive", "the process that connected has ended") from None
         except OSError as error:
             raise AttestationError("cgroup", f"/proc/PID/cgroup: {error.strerror}") from None
+        if _is_nowhere(content) and (thread := self._other_thread()):
+            return self._read(f"{thread}/cgroup", LONGEST_TEXT, step="cgroup")
         # What is longer has to be read from its beginning to its end, as one text.
         usual = len(content) < _USUAL_CGROUP
         return content if usual else self._read("cgroup", LONGEST_TEXT, step="cgroup")
+
+    def _other_thread(self) -> str | None:
+        """The folder of a thread that runs, where the first one has ended and the process has not."""
+        try:
+            if not has_ended(self._read("stat", LONGEST_STAT, step="alive")):
+                return None
+            for thread in islice(os.listdir(f"/proc/{self.pid}/task"), _MOST_THREADS):
+                folder = f"task/{thread}"
+                if not has_ended(self._read(f"{folder}/stat", LONGEST_STAT, step="alive")):
+                    return folder
+        except (OSError, AttestationError):
+            pass
+        return None
 
     def _read(self, name: str, most: int, *, step: Step) -> bytes:
         try:
@@ -163,12 +184,27 @@ class Peer:
     def _executable(self) -> str | None:
         """Its path, if that is the same file for this process: in a mount namespace of their own,
         callers can mount a program on any path, and the link would show that path."""
-        link = f"/proc/{self.pid}/exe"
         try:
-            path = os.readlink(link)
-            return path if os.path.samestat(os.stat(link), os.stat(path)) else None
+            return _program(f"/proc/{self.pid}/exe")
+        except FileNotFoundError:
+            thread = self._other_thread()
         except (OSError, ValueError):
             return None
+        try:
+            return _program(f"/proc/{self.pid}/{thread}/exe") if thread else None
+        except (OSError, ValueError):
+            return None
+
+
+def _program(link: str) -> str | None:
+    path = os.readlink(link)
+    return path if os.path.samestat(os.stat(link), os.stat(path)) else None
+
+
+def _is_nowhere(cgroup: bytes) -> bool:
+    """Whether all groups of version 1 are their hierarchies' roots, as those of a thread that has ended."""
+    first = [line for line in cgroup.split(b"\n") if line and not line.startswith(b"0:")]
+    return bool(first) and all(line.endswith(b":/") for line in first)
 
 
 def open_peer(

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from nemutator_agent.identity.facts import has_ended
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Hold, by_connection, by_number, names_peers, open_peer
 
-from tests.hostile.identity.callers import calling
+from tests.hostile.identity.callers import CONNECTS_S, calling
 from tests.testbed.running.waiting import until
 
 HOLDS = [
@@ -32,6 +33,27 @@ def test_who_connects_and_lives_is_known(tmp_path: Path, hold: Hold) -> None:
         assert facts == peer.facts()
         assert facts.cgroup == Path("/proc", str(peer.pid), "cgroup").read_text()
         assert facts.executable == os.path.realpath(sys.executable)
+        peer.close()
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+@pytest.mark.parametrize("is_held_before", [True, False])
+def test_who_goes_on_without_its_first_thread_is_the_same(
+    tmp_path: Path, hold: Hold, is_held_before: bool
+) -> None:
+    with calling(tmp_path) as caller:
+        process = Path("/proc", str(caller.process.pid))
+        before = open_peer(caller.connection, hold=hold) if is_held_before else None
+        known = (process / "cgroup").read_text()
+        caller.order("retire")
+        until(lambda: has_ended((process / "stat").read_bytes()), "its end", within_s=CONNECTS_S)
+        peer = before or open_peer(caller.connection, hold=hold)
+        facts = peer.facts()
+        assert (facts.cgroup, facts.executable) == (known, os.path.realpath(sys.executable))
+        caller.leave()
+        with pytest.raises(AttestationError) as refused:
+            peer.facts()
+        assert refused.value.step == "alive"
         peer.close()
 
 
