@@ -29,7 +29,7 @@ def group() -> Iterator[tuple[Path, str]]:
     directory = Path(mount + path)
     directory.mkdir()
     yield directory, path
-    until(lambda: not (directory / "cgroup.procs").read_text(), "nobody is in it", within_s=5)
+    until(lambda: not (directory / "cgroup.procs").read_text(), "nobody is in it", within_s=60)
     directory.rmdir()
 
 
@@ -37,7 +37,7 @@ def ran(*program: str) -> str:
     """*program* beside a process 1 that is not in a namespace of control groups made here."""
     ended = subprocess.run(
         ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", '"$@"; exit', "sh", *program],
-        capture_output=True, check=True, text=True, timeout=30,
+        capture_output=True, check=True, text=True, timeout=120,
     )  # fmt: skip
     return ended.stdout
 

@@ -46,4 +46,4 @@ def busy(code: str = SPIN) -> Iterator[int]:
 def until_used(pid: int, seconds: float) -> None:
     """Wait until the process has used so much more."""
     before = cpu_seconds(pid)
-    until(lambda: cpu_seconds(pid) >= before + seconds, "CPU time", within_s=30 + 10 * seconds)
+    until(lambda: cpu_seconds(pid) >= before + seconds, "CPU time", within_s=60 + 60 * seconds)

@@ -16,7 +16,7 @@ from nemutator_ctl.up.processes import LARGEST_ANSWER, LocalProcesses, SocketHea
 from tests.fakes.clocks import ManualClock
 from tests.fakes.processes import SIGKILL, SIGTERM
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 ANSWER_S = 2.0
 """A missed one costs the test as much; one on a busy machine must not be missed for ever."""
 
