@@ -33,7 +33,7 @@ def node(tmp_path: Path) -> Node:
             }
         },
     )
-    made.setup.allow("secret/app/db", "kv1/word", "database/creds/shop")
+    made.setup.allow("secret/app/db", "secret/app/none", "kv1/word", "database/creds/shop")
     return made
 
 
@@ -95,7 +95,10 @@ async def test_a_pod_lists_writes_and_deletes_where_its_policy_allows(node: Node
         # What was in memory is not given any more.
         assert (await ask(socket, path))[1]["data"]["data"] == new["data"]
         assert (await ask(socket, path, method="DELETE"))[0] == 204
-        assert await ask(socket, path) == (404, {"errors": []})
+        status, document = await ask(socket, path)
+        assert (status, document["data"]["data"]) == (404, None)
+        assert document["data"]["metadata"]["deletion_time"] == "2026-01-01T00:00:00Z"
+        assert await ask(socket, "/v1/secret/data/app/none") == (404, {"errors": []})
         status, document = await ask(socket, "/v1/secret/data/other", method="PUT", json=new)
         assert (status, document) == (
             403,

@@ -133,8 +133,13 @@ async def test_the_command_works_without_a_token(pod: Pod) -> None:
     assert read["data"]["data"] == {"password": "hunter2"}
     code, _, err = await pod.vault_command("kv", "delete", f"secret/{path}")
     assert code == 0, err
-    code, _, err = await pod.vault_command("kv", "get", f"secret/{path}")
+    # As without us: of a deleted version the command shows when that was.
+    code, out, err = await pod.vault_command("kv", "get", f"secret/{path}")
+    assert code == 0, err
+    assert re.search(r"deletion_time +20", out)
+    code, _, err = await pod.vault_command("kv", "get", f"secret/{pod.folder}/none")
     assert code == 2
+    assert "No value found" in err
     code, _, err = await pod.vault_command("kv", "get", "secret/others/db")
     assert code == 2
     assert "permission denied" in err
