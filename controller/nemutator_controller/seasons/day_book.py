@@ -162,13 +162,11 @@ class DayBook:
         codes = self._kept[np.arange(first, before) % DAYS, line]
         return first, _decoded(codes)
 
-    def whole_days(self, *, before: int, share: float) -> npt.NDArray[np.int64]:
-        """For each line of how many days so much is known."""
-        count = np.zeros(len(self.numbers), dtype=np.int64)
+    def whole_days(self, *, before: int, share: float) -> Iterator[npt.NDArray[np.bool_]]:
+        """Day by day, of which lines so much is known; of all days alike those that there are when the first is asked for."""
+        lines = len(self.numbers)
         for day in range(before - DAYS + 1, before):
-            known = (self._kept[day % DAYS, : len(self.numbers)] != 0).mean(axis=1)
-            count += known >= share
-        return count
+            yield (self._kept[day % DAYS, :lines] != 0).mean(axis=1) >= share
 
     def today_of(self, line: int) -> Numbers:
         if self.today is None:

@@ -1,5 +1,6 @@
 """Seasons are found once a day, followed slot by slot, and kept where nothing newer can be told."""
 
+import asyncio
 from collections.abc import Callable
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.seasons.calendars import SeasonCalendar
 from nemutator_controller.seasons.day_book import CLUSTER, DayBook, SavedDay, Scope
-from nemutator_controller.seasons.finding import LONGEST_LEAD, SeasonFinding
+from nemutator_controller.seasons.finding import AT_ONCE, LONGEST_LEAD, SeasonFinding
 from nemutator_controller.seasons.start_times import StartTimes
 from nemutator_controller.seasons.verdicts import SeasonVerdict
 
@@ -222,3 +223,25 @@ async def test_of_two_brains_the_one_that_goes_on_has_what_the_other_has_saved()
     assert use[9] == 2.0
     saved = one.store.days[WEB, DAY_S, DAY]
     assert np.count_nonzero(saved.use) == np.count_nonzero(np.isfinite(use))
+
+
+async def test_others_have_their_turns_while_many_workloads_are_followed() -> None:
+    play, turns, is_done = Play(), 0, False
+    play.know(6)
+    await play.finding.restore()
+    await play.finding.check()
+    many = {("shop", "Deployment", f"web-{number}"): number for number in range(3 * AT_ONCE)}
+    play.finding.found |= dict.fromkeys(many, play.finding.found[WEB])
+
+    async def others() -> None:
+        nonlocal turns
+        while not is_done:
+            await asyncio.sleep(0)
+            turns += 1
+
+    await play.clock.advance(play.book.calendar.slot_s)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(others())
+        await play.finding.check()
+        seen, is_done = turns, True
+    assert seen >= 3
