@@ -99,6 +99,9 @@ def _adapt_workload(spec: Json, place: Place) -> None:
     pod.pop("priorityClassName", None)
     if "replicas" in spec:
         spec["replicas"] = 1
+    if "strategy" in spec and place.keeps:
+        # Two of one node's network cannot listen on one port.
+        spec["strategy"] = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     for container in pod["containers"]:
         _adapt_container(container, place)
     for volume in pod.get("volumes", ()):
