@@ -207,7 +207,7 @@ def forecast_of(finding: SeasonFinding, scope: Scope, lead_s: float | None) -> W
         upper=highest_upper(expected, upper, slot=slot, ahead=ahead),
         lead_s=ahead * calendar.slot_s,
         skill=verdict.skill,
-        is_surprised=found.state.season == "surprise",
+        is_surprised=found.state.is_excess,
         reason="stale" if is_silent else "forecast",
         why_not=SILENT.format(LIVE_SLOTS * calendar.slot_s / 60) if is_silent else "",
     )

@@ -16,6 +16,8 @@ from nemutator_controller.seasons.records import FoundSeason, PolicySwitch
 SHOWN_STEPS = 96
 """Of a day that is drawn: quarters of an hour."""
 
+NO_PEAK = "the peak that was expected has not come"
+
 
 @dataclass(frozen=True, slots=True)
 class SeasonSpan:
@@ -88,7 +90,7 @@ def season_item(
         season=found.state.season,
         since=round(found.state.since, 1),
         seasonal=verdict.seasonal,
-        reason=verdict.reason,
+        reason=f"{verdict.reason}; {NO_PEAK}" if found.state.misses_peak else verdict.reason,
         skill=None if verdict.skill is None else round(verdict.skill, 3),
         coverage=None if verdict.coverage is None else round(verdict.coverage, 3),
         days=verdict.days,

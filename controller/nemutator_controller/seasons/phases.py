@@ -3,7 +3,8 @@
 A slot is a peak where much is expected, off-peak where little is, and between the two it stays what it was.
 Runs shorter than an hour are merged into their surroundings. The lead before a peak is pre-peak, so that what
 has to be ready by then can be. Use far above what was expected is a surprise, at once after three slots
-of it; it ends when use is back for as long as a season has to last.
+of it; it ends when use is back for as long as a season has to last. So is a peak that has not come for an
+hour, as on a holiday; that one ends with the peak at the latest.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ _LOW, _HIGH = 0.05, 0.95
 SHORTEST_RUN = 1 / 24
 """Of a day: seasons last an hour at least."""
 SURPRISED_SLOTS = 3
+"""Fewer are chance, in a peak that does not come as well as in one that nobody expected."""
 CALM = 1 / 48
 """Of a day: use must be as expected for half an hour until a surprise is over."""
 
@@ -138,32 +140,50 @@ class SeasonState:
     since: float = 0.0
     above: int = 0
     """Slots in a row in which more was used than expected."""
+    below: int = 0
+    """Slots in a row of a peak in which as little was used as off-peak."""
     calm: int = 0
-    """Slots in a row in which it was not."""
+    """Slots in a row in which neither was so."""
+    misses_peak: bool = False
+    """Of a surprise: whether it is a peak that has not come."""
+
+    @property
+    def is_excess(self) -> bool:
+        """Whether far more is used than was expected."""
+        return self.season == "surprise" and not self.misses_peak
 
 
 def observed(state: SeasonState, plan: DayPlan, slot: int, used: float | None) -> SeasonState:
     """*state* once *slot* is over, in which *used* was seen; None: nothing was."""
     if used is None:
         # What is not seen is no calm: without a report the careful answer stays.
-        return replace(state, above=0)
-    surprising = (
-        plan.seasons[slot] != "peak" and used > plan.day.upper[slot] and used >= plan.levels.peak
+        return replace(state, above=0, below=0)
+    in_peak, levels = plan.seasons[slot] == "peak", plan.levels
+    is_more = not in_peak and used > plan.day.upper[slot] and used >= levels.peak
+    is_less = in_peak and used < plan.day.lower[slot] and used <= levels.off_peak
+    return replace(
+        state,
+        above=state.above + 1 if is_more else 0,
+        below=state.below + 1 if is_less else 0,
+        calm=0 if is_more or is_less else state.calm + 1,
     )
-    above = state.above + 1 if surprising else 0
-    return replace(state, above=above, calm=0 if surprising else state.calm + 1)
 
 
 def season_at(state: SeasonState, plan: DayPlan, slot: int, *, at: float) -> SeasonState:
     """*state* in *slot*, which has begun."""
     slots = len(plan.seasons)
     season: Season = plan.seasons[slot]
-    if season != "peak" and (
-        state.above >= SURPRISED_SLOTS
-        or (state.season == "surprise" and state.calm < max(1, round(slots * CALM)))
-    ):
+    in_peak = season == "peak"
+    if in_peak:
+        begins = state.below >= max(SURPRISED_SLOTS, round(slots * SHORTEST_RUN))
+    else:
+        begins = state.above >= SURPRISED_SLOTS
+    goes_on = state.season == "surprise" and state.misses_peak is in_peak
+    if begins or (goes_on and state.calm < max(1, round(slots * CALM))):
         season = "surprise"
-    return state if season == state.season else replace(state, season=season, since=at)
+    if season == state.season and state.misses_peak is (season == "surprise" and in_peak):
+        return state
+    return replace(state, season=season, since=at, misses_peak=season == "surprise" and in_peak)
 
 
 def stepped(

@@ -1,11 +1,14 @@
 """What people see: spans in words, a day in steps, and null for what is not known."""
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 from nemutator_common.admission_snapshots import SeasonSnapshot
 from nemutator_controller.seasons.backtests import NextDay
 from nemutator_controller.seasons.calendars import SeasonCalendar
 from nemutator_controller.seasons.documents import (
+    NO_PEAK,
     season_item,
     season_list,
     snapshot_of,
@@ -52,6 +55,16 @@ def test_a_day_is_drawn_in_steps_and_what_is_not_known_is_null() -> None:
     assert (item.season, item.skill, item.planned_at) == ("peak", 0.712, 2.0)
     # JSON has no infinity.
     assert b"Infinity" not in msgspec.json.encode(item)
+
+
+def test_that_a_peak_has_not_come_stands_beside_why_there_is_a_season() -> None:
+    one = found()
+    absent = replace(one, state=SeasonState("surprise", misses_peak=True))
+    reasons = [
+        season_item(("shop", "Deployment", "web"), each, CALENDAR, lead=1).reason
+        for each in (one, absent)
+    ]
+    assert reasons == ["so", f"so; {NO_PEAK}"]
 
 
 def test_a_list_says_its_calendar_and_what_was_switched() -> None:

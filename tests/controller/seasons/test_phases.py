@@ -75,6 +75,20 @@ def test_whatever_is_used_no_surprise_flaps(used: list[float | None]) -> None:
     assert all(end - begin >= 6 or end == len(seen) for begin, end in surprises)
 
 
+@given(st.lists(st.none() | st.floats(0, 100), min_size=40, max_size=90))
+def test_whatever_is_used_in_a_peak_no_surprise_flaps(used: list[float | None]) -> None:
+    day = plan(office())
+    first, state, seen = day.seasons.index("peak"), SeasonState("peak"), []
+    for slot, one in enumerate(used, first):
+        state = stepped(state, day, slot, one, at=float(slot))
+        seen.append(state.season)
+
+    # It takes an hour to begin, and six calm slots to end.
+    assert "surprise" not in seen[:11]
+    surprises = runs([one == "surprise" for one in seen])
+    assert all(end - begin >= 6 or end == len(seen) for begin, end in surprises)
+
+
 def test_use_far_above_what_was_expected_is_a_surprise_and_then_over() -> None:
     quiet, state = plan(office()), SeasonState("off-peak", since=1.0)
     for number in range(2):
@@ -88,6 +102,53 @@ def test_use_far_above_what_was_expected_is_a_surprise_and_then_over() -> None:
         assert state.season == "surprise"
         state = stepped(state, quiet, number, 1.0, at=float(number))
     assert (state.season, state.since) == ("off-peak", 8.0)
+
+
+def test_a_peak_that_does_not_come_is_a_surprise_that_ends_with_it() -> None:
+    holiday, state = plan(office()), SeasonState("off-peak")
+    seen = []
+    for slot in range(SLOTS):
+        state = stepped(state, holiday, slot, 1.0, at=float(slot))
+        seen.append(state.season)
+        assert not state.is_excess
+    peak = holiday.seasons.index("peak")
+    end = max(slot for slot, one in enumerate(holiday.seasons) if one == "peak")
+
+    assert seen[peak : peak + 11] == ["peak"] * 11
+    [(begin, after)] = runs([one == "surprise" for one in seen])
+    # What was seen of a slot is known in the next one.
+    assert (begin, after) == (peak + 11, end)
+    assert seen[end:] == ["off-peak"] * (SLOTS - end)
+
+
+def test_a_peak_that_comes_late_is_one_after_half_an_hour() -> None:
+    day, state = plan(office()), SeasonState("off-peak")
+    for slot in range(11 * 12):
+        state = stepped(state, day, slot, 1.0, at=float(slot))
+    assert (state.season, state.misses_peak) == ("surprise", True)
+
+    for slot in range(11 * 12, 11 * 12 + 6):
+        assert state.season == "surprise"
+        state = stepped(state, day, slot, 10.0, at=float(slot))
+    assert (state.season, state.misses_peak) == ("peak", False)
+
+
+def test_a_peak_that_is_lower_than_usual_or_unseen_is_one() -> None:
+    for used in (4.5, None):
+        day, state = plan(office()), SeasonState("off-peak")
+        for slot in range(14 * 12):
+            at_night = 1.0 if slot < 9 * 12 else used
+            state = stepped(state, day, slot, at_night, at=float(slot))
+        assert state.season == "peak"
+
+
+def test_what_was_a_surprise_before_the_peak_is_the_peak_in_it() -> None:
+    day, state = plan(office()), SeasonState("off-peak")
+    first = day.seasons.index("peak")
+    for slot in range(first - 8, first):
+        state = stepped(state, day, slot, 10.0, at=float(slot))
+
+    assert state.season == "peak"
 
 
 def test_more_than_expected_at_night_is_no_surprise_while_it_is_little() -> None:
