@@ -198,7 +198,7 @@ def test_the_version_before_has_data(day: Day) -> None:
     gone = day.mutated("gone")
     taken = json.loads(gone["metadata"]["annotations"][STAMP])["id"]
     until(lambda: (taken,) in day.lists()["mutations"], "that one, too", within_s=REACHED_S)
-    where = f"/api/v1/mutations/{taken}/rollback?plan=false"
+    where = f"/api/v1/mutations/{taken}/rollback?evict=true"
     assert team.installation.console(where, token=team.token, method="POST").status == 200
 
     def complete() -> bool:
