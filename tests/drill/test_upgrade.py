@@ -269,9 +269,19 @@ def test_back_at_the_version_before_the_brain_refuses_and_pods_go_on(day: Day) -
     until(refused, f"the brain says it: {said(day.cluster)}", within_s=REACHED_S)
     print("refused:", refused())
     assert HEAD in refused()
-    for workload in ("deployment/nemutator-admission", "daemonset/nemutator-agent"):
-        status = ("rollout", "status", workload, f"--namespace={OWN}", "--timeout=600s")
-        day.cluster.kubectl(*status, within_s=610)
+    status = ("rollout", "status", "deployment/nemutator-admission", f"--namespace={OWN}")
+    day.cluster.kubectl(*status, "--timeout=600s", within_s=610)
+
+    def serve_pods() -> bool:
+        """Those of the agent that do; `observe` is not ready before it has reached a brain."""
+        with contextlib.suppress(ValueError, KeyError):
+            found = day.installation.pod_of("agent")["status"]["containerStatuses"]
+            ready = {one["name"] for one in found if one["ready"] and one["image"].endswith(tag)}
+            return ready >= {"mount", "credentials"}
+        return False
+
+    tag = f":{day.before.tag}"
+    until(serve_pods, "the agent before serves pods", within_s=REACHED_S)
     day.rotated("after going back")
     assert day.running() == pods
 
