@@ -3,10 +3,18 @@
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Dialog, Error, Page, Request
+from playwright.sync_api import ConsoleMessage, Dialog, Error, Locator, Page, Request
 
 PATIENCE_MS = 60_000
 """For what comes to hold on a page: Playwright's own 5 s are short on a busy machine."""
+
+DRAWN = "new Promise((done) => requestAnimationFrame(() => done(true)))"
+"""Plots are drawn before the next frame."""
+
+
+def layers(plot: Locator) -> Locator:
+    """What is drawn of values in *plot*."""
+    return plot.locator(".legend button")
 
 
 def hold_clock(page: Page) -> None:

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import complaints
+from tests.e2e.browsing import DRAWN
 from tests.e2e.canvases import places
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
 from tests.fakes.console_inventory import (
@@ -26,15 +27,6 @@ def brain(context: BrowserContext) -> FakeBrain:
 def known(brain: FakeBrain) -> FakeBrain:
     know_workload(brain)
     return brain
-
-
-DRAWN = "new Promise((done) => requestAnimationFrame(() => done(true)))"
-"""Plots are drawn before the next frame."""
-
-
-def layers(plot: Locator) -> Locator:
-    """What is drawn of values in *plot*."""
-    return plot.locator(".legend button")
 
 
 def long_history() -> Json:

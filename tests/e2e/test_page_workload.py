@@ -4,9 +4,10 @@ import re
 import time
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
+from tests.e2e.browsing import DRAWN, layers
 from tests.e2e.canvases import places
 from tests.fakes.console_brain import ORIGIN, FakeBrain
 from tests.fakes.console_inventory import (
@@ -35,15 +36,6 @@ def brain(context: BrowserContext) -> FakeBrain:
 def known(brain: FakeBrain) -> FakeBrain:
     know_workload(brain)
     return brain
-
-
-DRAWN = "new Promise((done) => requestAnimationFrame(() => done(true)))"
-"""Plots are drawn before the next frame."""
-
-
-def layers(plot: Locator) -> Locator:
-    """What is drawn of values in *plot*."""
-    return plot.locator(".legend button")
 
 
 def test_a_workload_leads_to_its_history(page: Page, known: FakeBrain) -> None:
