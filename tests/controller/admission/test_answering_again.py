@@ -13,7 +13,6 @@ from nemutator_controller.admission.endpoint import OPTED_IN, PATH, Webhook
 from nemutator_controller.admission.frames import NotSavedError
 from nemutator_controller.admission.known_plans import KnownPlans
 from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
-from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.reviews import decode, encode
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.patches import apply_patch
@@ -24,6 +23,7 @@ from tests.controller.admission.test_asked_again import HALF, cpu_of, stripped
 from tests.controller.admission.test_review_texts import OTHER_UID, sent
 from tests.controller.admission.test_webhook_handler import TEAM, Admission
 from tests.fakes.admission_reviews import UID, review, verified
+from tests.fakes.meters import MemoryMeter
 
 ODD = {"match": {"excludedNames": ["odd*"]}, "mode": "Apply", "mutations": [{"labels": {"set": {"odd": "1"}}}]}  # fmt: skip
 CPU: dict[str, Any] = {"container": {"resources": {"requests": {"cpu": "100m"}}}}
@@ -94,18 +94,22 @@ async def test_nothing_is_logged_before_the_answer_is_sent(
     assert [record.message for record in caplog.records] == ["pod_decided"]
 
 
+class FailingMeter(MemoryMeter):
+    """It cannot count plans."""
+
+    def count(self, metric: names.Metric, amount: float = 1, /, **labels: str) -> None:
+        if metric is names.ADMISSION_PLANS:
+            raise ValueError("no room")
+        super().count(metric, amount, **labels)
+
+
 async def test_what_cannot_be_counted_is_answered_all_the_same(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    admission = Admission(team=TEAM)
+    admission = Admission(team=TEAM, meter=FailingMeter())
     webhook = Webhook(admission.answerer, admission.answerer.process)
     answer = webhook.at_once(PlainPost(PATH, sent("ccccc"), "10.0.0.1", None))
     assert answer is not None
-
-    def fails(*_: object, **__: object) -> None:
-        raise ValueError("no room")
-
-    monkeypatch.setattr(DecisionLog, "note", fails)
     answer.record()
     assert [record.message for record in caplog.records] == ["decision_not_counted"]
 

@@ -28,10 +28,12 @@ STAMP = "nemutator.io/mutation"
 
 
 class Admission:
-    def __init__(self, *, strict: bool = False, **specs: Any) -> None:
+    def __init__(
+        self, *, strict: bool = False, meter: MemoryMeter | None = None, **specs: Any
+    ) -> None:
         self.world = MemoryWorld(**specs)
         self.records = MemoryRecords()
-        self.meter = MemoryMeter()
+        self.meter = meter or MemoryMeter()
         self.clock = ManualClock()
         self.ids = iter(range(100))
         self.answerer = WebhookHandler(
