@@ -13,7 +13,9 @@ MODULES = (
     "nemutator_ctl.settings",
     "nemutator_controller.settings.brain",
     "nemutator_controller.settings.admission",
-    "nemutator_agent.settings",
+    "nemutator_agent.settings.observe",
+    "nemutator_agent.settings.credentials",
+    "nemutator_agent.settings.mount",
 )
 
 

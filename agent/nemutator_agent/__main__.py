@@ -5,7 +5,9 @@ import sys
 from nemutator_common import launching
 from nemutator_common.launching import Role, from_module
 
-from nemutator_agent.settings import CredentialsSettings, MountSettings, ObserveSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
+from nemutator_agent.settings.mount import MountSettings
+from nemutator_agent.settings.observe import ObserveSettings
 
 APP = "nemutator_agent.app"
 """Each role imports only what it needs, to save memory on every node."""

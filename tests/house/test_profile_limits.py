@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 import pytest
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_common.wire import (
     HIGHEST_PROFILE_HZ,
     LONGEST_PROFILE_S,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_agent.usage.summaries import Summaries
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.recommendation import recommend

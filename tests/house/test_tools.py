@@ -83,7 +83,7 @@ BROKEN_IMPORTS = [
     (OBSERVE, "import nemutator_controller\n", "components"),
     ("common/nemutator_common/secret.py", "import nemutator_agent\n", "components"),
     (
-        "agent/nemutator_agent/settings.py",
+        "agent/nemutator_agent/settings/mount.py",
         "import nemutator_agent.app.observe\n",
         "inside the agent",
     ),

@@ -16,7 +16,7 @@ from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.profiler.targets import TargetSelection
 from nemutator_agent.profiler.turn_taking import SamplingTurns
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_agent.usage.text import clean
 from nemutator_agent.windows.cpu_functions import NodeSamples, ProcessSamples, rate
 from nemutator_agent.windows.cpu_reading import CpuBounds

@@ -16,7 +16,7 @@ from nemutator_agent.app.credentials_pods import with_vault
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.connection_peer import PeerAcceptance
 from nemutator_agent.credentials.machine.files import digest_key
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 
 
 async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:

@@ -18,7 +18,7 @@ from nemutator_agent.credentials.rotation.schedule import CheckSchedule
 from nemutator_agent.credentials.vault.accounts import machine_account
 from nemutator_agent.credentials.vault.failures import LoginFileError
 from nemutator_agent.credentials.vault.login_proofs import LoginProof
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 
 
 @dataclass(frozen=True, slots=True)

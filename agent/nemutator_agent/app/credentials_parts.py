@@ -14,7 +14,7 @@ from nemutator_common.serving.server import HttpServer
 
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.connection_peer import PeerAcceptance, accept_peer
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 
 PRIVATE_LIMITS = Limits(body_bytes=512 << 10, connections=64)
 """A publication has some 10 KiB with its tokens. A stored secret has at most 64 KiB, of which JSON makes

@@ -15,7 +15,7 @@ from nemutator_agent.credentials.vault.hvac_session import HvacSession
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from nemutator_agent.mount.kubelet_grpc import KubeletCalls
 from nemutator_agent.mount.kubelet_root import USUAL_PLACES, find_kubelet_root
 from nemutator_agent.mount.linux_mounts import LinuxMounts
 from nemutator_agent.mount.publishing import VolumePublisher
-from nemutator_agent.settings import MountSettings
+from nemutator_agent.settings.mount import MountSettings
 
 log = logging.getLogger(__name__)
 

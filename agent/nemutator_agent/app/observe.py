@@ -22,7 +22,7 @@ from nemutator_agent.app.windows import SnapshotProcesses, add_windows
 from nemutator_agent.app.workers import examination_worker
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_agent.usage.cached_files import CachedFiles
 from nemutator_agent.usage.flow_reading import FlowReader
 from nemutator_agent.usage.pod_sockets import PodSocketTables

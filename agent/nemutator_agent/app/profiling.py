@@ -20,7 +20,7 @@ from nemutator_agent.profiler.sessions import ProfileSessions
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.profiler.turn_taking import SamplingTurns
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 
 
 @dataclass(frozen=True, slots=True)

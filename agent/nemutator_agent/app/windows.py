@@ -30,7 +30,7 @@ from nemutator_agent.profiler.heap.messages import CountAnswer
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.kernel_programs import sampling_engine
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_agent.usage.group_names import name_group
 from nemutator_agent.usage.polling import UsagePoller
 from nemutator_agent.usage.reports import LONGEST_PATH

@@ -1,6 +1,6 @@
 """What everything but profiles needs of the machine."""
 
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_common import names
 from nemutator_controller.settings.brain import BrainSettings
 

@@ -6,7 +6,8 @@ import importlib.metadata
 import re
 from collections.abc import Iterator, Sequence
 
-from nemutator_agent.settings import CredentialsSettings, ObserveSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_common import launching, names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import SettingsError, Shared

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nemutator_agent.app.credentials import run
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 
 from tests.fakes.pod_sockets import PATIENCE_S, call

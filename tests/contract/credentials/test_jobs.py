@@ -14,7 +14,7 @@ from nemutator_agent.credentials.vault.broker import Reading
 from nemutator_agent.credentials.vault.failures import VaultUnavailableError
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 from nemutator_agent.app import credentials
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 from nemutator_common.data_directory_files import prepare, renew_link_token
 from nemutator_ctl.up import sample
 from nemutator_ctl.up.sample import PutUp

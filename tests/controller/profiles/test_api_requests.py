@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_common.wire import ProfileTarget
 from nemutator_controller.cluster.nodes import ReportedNode, pack
 from nemutator_controller.profiles.api_requests import (

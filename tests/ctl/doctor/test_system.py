@@ -2,7 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_common import names
 from nemutator_controller.settings.brain import BrainSettings
 from nemutator_ctl.doctor.checks import DISTRUSTED, State

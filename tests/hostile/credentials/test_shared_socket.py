@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.credentials import run
 from nemutator_agent.app.credentials_machine import SHARED_LIMITS
-from nemutator_agent.settings import CredentialsSettings
+from nemutator_agent.settings.credentials import CredentialsSettings
 from nemutator_common.data_directory_files import prepare, renew_link_token
 
 from tests.fakes.listeners import closing, everything, one_answer
