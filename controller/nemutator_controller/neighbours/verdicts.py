@@ -23,7 +23,8 @@ from nemutator_controller.neighbours.model import (
     NeighbourRole,
     NeighbourWorkload,
 )
-from nemutator_controller.neighbours.week_grades import LEAST_TIMES, SavedWeek, WeekGrades
+from nemutator_controller.neighbours.reasons import reason
+from nemutator_controller.neighbours.week_grades import SavedWeek, WeekGrades
 
 MOST_SHOWN = 20_000
 """Pods that are graded above 0 in one neighbourhood, the worst first."""
@@ -31,7 +32,6 @@ MOST_SHOWN = 20_000
 AT_ONCE = 500
 """Nodes or workloads of which one turn of the loop concludes something."""
 
-MOST_NAMED = 3
 LEAST_TOP = 3
 KEPT_TOP = 2
 """Who bears labels keeps them until it is behind twice as many: at the end of the list places change all the time."""
@@ -312,7 +312,7 @@ class Verdicts:
 
     def _reasons(self, pod: LookedPod, seen_from: str | None) -> Mapping[NeighbourRole, str]:
         return {
-            role: _why(
+            role: reason(
                 pod.links.get(role, ()),
                 pod.untold.get(role, ""),
                 self._pod_weeks[role].times(pod.placed.uid),
@@ -325,7 +325,7 @@ class Verdicts:
         self, workload: NeighbourWorkload, several: Sequence[LookedPod], seen_from: str | None
     ) -> Mapping[NeighbourRole, str]:
         return {
-            role: _why(
+            role: reason(
                 [link for pod in several for link in pod.links.get(role, ())],
                 "",
                 self._workload_weeks[role].times(workload),
@@ -364,23 +364,6 @@ def _parts(several: Sequence[T]) -> Iterator[Sequence[T]]:
 def _times(now: int | None, week: tuple[int, int] | None) -> GradedTimes:
     usual, worst = (None, None) if week is None else week
     return GradedTimes(now, usual, worst)
-
-
-def _why(
-    links: Sequence[NeighbourLink],
-    untold: str,
-    times: int,
-    seen_from: str | None = None,
-) -> str:
-    if links:
-        first = sorted(links, key=lambda link: link.p)[:MOST_NAMED]
-        more = f"; and {len(links) - len(first)} more" if len(links) > len(first) else ""
-        return "; ".join(link.sentence(seen_from) for link in first) + more
-    if untold:
-        return untold
-    if times < LEAST_TIMES:
-        return f"what is usual needs {LEAST_TIMES} looks, one a minute: there were {times}"
-    return ""
 
 
 Order = tuple[int, int, int, str, str]
