@@ -6,7 +6,7 @@ value: it is declared by an annotation, and the container is started with it (`e
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import msgspec
@@ -16,6 +16,7 @@ from nemutator_common.declarations import is_variable, parse_reference
 from nemutator_controller.mutations.chosen_containers import Globs, chosen
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import ItemStep, Json, Path, annotation
+from nemutator_controller.mutations.variable_uses import used, uses
 
 VERB = "env"
 
@@ -31,8 +32,6 @@ REFERENCE = re.compile(rf"^{_FOLDER}(/{_FOLDER})+#[A-Za-z0-9._-]+$")
 SECRET_LIKE = re.compile(r"^((>>)?vault:.*|[\w.-]+(/[\w.-]+)+#[\w.-]+)$", re.ASCII | re.DOTALL)
 """What other injectors, or we, would replace by a secret: as a value it would be of no use. It is short,
 because an API server counts each character of it."""
-
-_REFERS = re.compile(r"\$\(([^()$]{1,253})\)")
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
@@ -104,8 +103,7 @@ def apply(draft: Draft, rules: EnvRules, *, policy: str) -> list[str]:
     _declare(draft, rules, author)
     warnings: list[str] = []
     for path, container in chosen(draft, rules.containers):
-        listed = [each for each in container.get(VERB) or () if isinstance(each, dict)]
-        found = _Found(path / VERB, listed)
+        found = _Found(path / VERB, container)
         for name in rules.remove:
             if why := found.why_kept(name):
                 warnings.append(f"policy {policy}: {found.path(name)}: left alone: {why}")
@@ -134,9 +132,10 @@ def apply(draft: Draft, rules: EnvRules, *, policy: str) -> list[str]:
 class _Found:
     """The variables that a container had."""
 
-    def __init__(self, path: Path, listed: Sequence[Json]) -> None:
+    def __init__(self, path: Path, container: Json) -> None:
         self._path = path
-        self._listed = listed
+        self._container = container
+        self._listed = [each for each in container.get(VERB) or () if isinstance(each, dict)]
 
     def path(self, name: str) -> Path:
         return self._path / ItemStep("name", name)
@@ -145,27 +144,21 @@ class _Found:
         return [each for each in self._listed if each.get("name") == name]
 
     def why_kept(self, name: str) -> str:
-        """Why *name* is not removed. It could not be put back as it was: that would be at the end."""
+        """Why *name* is not removed. What is put back is at the end, and what uses it would not work without."""
         places = [at for at, each in enumerate(self._listed) if each.get("name") == name]
         if len(places) > 1:
             return "it stands there twice"
         for at in places:
             later = {each.get("name") for each in self._listed[at + 1 :]}
-            if later & _referred(self._listed[at]):
+            if later & used(self._listed[at].get("value")):
                 return "it refers to one that comes later"
-        if places and (by := self._referrers.get(name)):
+        if places and (by := self._uses.get(name)):
             return f"{by} refers to it"
         return ""
 
     @functools.cached_property
-    def _referrers(self) -> Mapping[str, str]:
-        """By name of a variable, another one that refers to it."""
-        return {
-            name: str(each.get("name"))[:80]
-            for each in self._listed
-            for name in _referred(each)
-            if name != each.get("name")
-        }
+    def _uses(self) -> Mapping[str, str]:
+        return uses(self._container)
 
 
 def faults(rules: EnvRules) -> Iterator[str]:
@@ -223,8 +216,3 @@ def _declaration(name: str) -> Path:
 def _key_in_a_pod(source: KeySource) -> Json:
     made: dict[str, Json] = {"name": source.name, "key": source.key}
     return made | ({"optional": True} if source.optional else {})
-
-
-def _referred(item: Json) -> set[str]:
-    value = item.get("value")
-    return set(_REFERS.findall(value)) if isinstance(value, str) else set()

@@ -33,6 +33,7 @@ from nemutator_controller.mutations.placeholders import (
     variables_of,
 )
 from nemutator_controller.mutations.qos import containers
+from nemutator_controller.mutations.variable_uses import uses
 
 _AUTHOR = Author(VARIABLES_VERB, POLICY)
 
@@ -41,6 +42,7 @@ _NOT_STARTED = NoValueError(
     "a reference to Vault needs a pod that is injected, and a `command` that nemutator-exec can start",
 )
 _TAKEN = NoValueError("unfit", "this variable of the pod, or of a container, comes from elsewhere")
+_USED = NoValueError("unfit", "`$(NAME)` in its container needs it, and kubelet knows no secret")
 _TAKEN_BACK = NoValueError("kept", "somebody has taken that back for this workload")
 
 
@@ -75,6 +77,9 @@ def replace_references(
 def _declared(trial: Draft, variable: PlaceholderVariable, tokens: KnownTokens) -> str:
     """The reference that *variable* stands for, which is then declared in *trial*."""
     check_only(variable)
+    for container in trial.value(named(variable.field, variable.container)):
+        if variable.name in uses(container):
+            raise _USED
     reference = value_of(tokens, variable.placeholder, bad_reference)
     if trial.value(_annotation(variable.name)) not in ((), (reference,)):
         raise _TAKEN

@@ -27,6 +27,8 @@ WAY_OUT = (
     "an existing selector cannot be changed: delete it with --cascade=orphan and create it again"
 )
 
+_EXPRESSED = "{} stands in an expression, which is not changed: write it as one of matchLabels"
+
 _SELECTOR = Path(tuple(map(FieldStep, ("workload", "spec", "selector"))))
 
 
@@ -61,6 +63,10 @@ def apply(
         new = rules.rename.get(key, key)
         found = draft.value(_match_label(key))
         if not found:
+            if key in _expressed(draft):
+                warnings.append(
+                    f"policy {policy}: {_SELECTOR / 'matchExpressions'}: left alone: {_EXPRESSED.format(key)}"
+                )
             continue
         value = rules.set.get(new, found[0])
         if (new, value) == (key, found[0]):
@@ -136,14 +142,18 @@ def _why_not(draft: Draft, key: str, new: str) -> str:
     value = draft.value(_match_label(key))
     if draft.value(label(key)) != value:
         return "the template does not have the label"
-    expressions = [
-        each for found in draft.value(_SELECTOR / "matchExpressions") for each in found or ()
-    ]
-    if any(isinstance(each, dict) and each.get("key") in (key, new) for each in expressions):
+    if _expressed(draft) & {key, new}:
         return "an expression of the selector asks for it, too"
     if new != key and (draft.value(_match_label(new)) or draft.value(label(new))):
         return f"{new} is there already"
     return ""
+
+
+def _expressed(draft: Draft) -> frozenset[str]:
+    """The keys of the selector's expressions."""
+    listed = (each for found in draft.value(_SELECTOR / "matchExpressions") for each in found or ())
+    keys = (each.get("key") for each in listed if isinstance(each, dict))
+    return frozenset(key for key in keys if isinstance(key, str))
 
 
 def _has(existing: Json, key: str, new: str, value: str) -> bool:

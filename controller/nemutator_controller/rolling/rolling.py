@@ -36,6 +36,7 @@ MOST_OPEN = 20
 GONE = "it is not there any more"
 OTHERS = "somebody else has changed its strategy meanwhile: it stays as they left it"
 HELD = "its window is over: it goes on in the next one"
+NOT_YET = "its window has not come yet: it begins in it"
 PEAK = "it is not off-peak now: it goes on when it is"
 UNTOLD = "whether it is off-peak cannot be told yet: `nemutator seasons` says why"
 PAUSED = "somebody has paused it meanwhile"
@@ -115,8 +116,9 @@ class SlowRolls:
         why_not = self._why_not(roll, now)
         is_time = not why_not
         if roll.state == "waiting" and not is_time:
-            if roll.off_peak and roll.why != why_not:
-                await self._save(roll.then("waiting", why=why_not))
+            why = NOT_YET if why_not == HELD else why_not
+            if roll.why != why:
+                await self._save(roll.then("waiting", why=why))
             return
         live = await self.workloads.get(roll.workload)
         if roll.state == "waiting":

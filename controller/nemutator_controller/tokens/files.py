@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -85,10 +86,12 @@ class FileTokens:
         return table
 
     def _document(self) -> object:
-        # A pipe in its place would hold up the thread for ever.
+        # A pipe in its place would hold up the thread for ever, or has nothing to read now.
         fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            # It refuses a directory, and leaves a descriptor open that it should close.
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise TokenSourceError("file", f"{self._path}: it is not a file of text")
+            # `fdopen` comes late, because it refuses a directory and leaves its descriptor open.
             with os.fdopen(fd, "rb", closefd=False) as file:
                 content = file.read(LARGEST + 1)
         finally:

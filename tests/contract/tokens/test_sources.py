@@ -83,6 +83,13 @@ async def test_what_lies_in_the_place_of_a_file_holds_nobody_up(tmp_path: Path) 
     os.mkfifo(tmp_path / "tokens.json")
     with pytest.raises(TokenSourceError, match=r"tokens\.json"):
         await file(tmp_path).read()
+    # Somebody holds the other end, and has written nothing yet.
+    end = os.open(tmp_path / "tokens.json", os.O_RDWR)
+    try:
+        with pytest.raises(TokenSourceError, match=r"tokens\.json"):
+            await file(tmp_path).read()
+    finally:
+        os.close(end)
     (tmp_path / "tokens.json").unlink()
     (tmp_path / "tokens.json").mkdir()
     for optional in (False, True):
@@ -97,7 +104,7 @@ async def test_a_folder_in_the_place_of_a_file_costs_no_descriptor_each_time_it_
     tokens = file(tmp_path)
 
     async def open_after_a_try() -> list[str]:
-        with pytest.raises(TokenSourceError, match="directory"):
+        with pytest.raises(TokenSourceError, match="not a file"):
             await tokens.read()
         return [each for each in _opened() if each.endswith("tokens.json")]
 

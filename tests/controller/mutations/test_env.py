@@ -75,6 +75,14 @@ def test_what_could_not_be_put_back_is_not_removed(listed: Any, why: str) -> Non
     )
 
 
+def test_what_the_command_needs_is_not_removed() -> None:
+    app = {"name": "app", "env": plain(A="1"), "args": ["--name=$(A)"]}
+    draft = Draft({"spec": {"containers": [app]}}, "Pod")
+    [warning] = apply(draft, rules(remove=["A"]), policy="p")
+    assert warning.endswith("containers[name=app].env[name=A]: left alone: `args` refers to it")
+    assert draft.edits() == ()
+
+
 def test_what_nobody_needs_is_removed() -> None:
     assert changed(["odd", *plain(A="1", B="$(C)"), FROM | {"name": "D"}], remove=["A", "D"]) == (
         ["odd", *plain(B="$(C)")],

@@ -138,3 +138,19 @@ def test_a_volume_that_somebody_has_written_must_declare_it() -> None:
     manifest["spec"]["volumes"] = [{"name": "s", "csi": {"driver": "agent.nemutator.io"}}]
     planned = plan(manifest, SITUATION, [])
     assert whys(planned) == ("not_injected",)
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"env": [{"name": "URL", "value": "pg://app:$(DB)@db/"}]},
+        {"args": ["--password=$(DB)"]},
+    ],
+)
+def test_what_kubelet_is_to_write_elsewhere_stays_a_placeholder(user: Json) -> None:
+    app = container("app", ("serve",), DB="nemu_env_db")
+    planned = plan(pod(app | user | {"env": app["env"] + user.get("env", [])}), SITUATION, [])
+    assert whys(planned) == ("unfit",)
+    assert not any(edit.path.endswith("env[name=DB]") for edit in planned.edits)
+    # Where nobody does, it comes from Vault as ever.
+    assert whys(plan(pod(app), SITUATION, [])) == ()

@@ -83,6 +83,18 @@ def test_what_cannot_be_changed_in_both_places_stays(manifest: Any, why: str) ->
     assert warning == f"policy p: workload.spec.selector.matchLabels[app]: left alone: {why}"
 
 
+@pytest.mark.parametrize("rules", [SelectorRules(rename={"x": "y"}), SelectorRules(set={"x": "b"})])
+def test_a_key_that_only_an_expression_has_is_told_of(rules: SelectorRules) -> None:
+    expression = {"key": "x", "operator": "In", "values": ["a"]}
+    manifest = workload(labels={"app": "web", "x": "a"}, matchExpressions=[expression, "odd"])
+    selector, labels, [warning] = after(rules, manifest)
+    assert (selector, labels) == ({"app": "web", "tier": "a"}, {"app": "web", "x": "a"})
+    assert warning == (
+        "policy p: workload.spec.selector.matchExpressions: left alone: x stands in an expression,"
+        " which is not changed: write it as one of matchLabels"
+    )
+
+
 def test_an_existing_selector_is_not_changed_and_the_way_out_is_named() -> None:
     selector, _, [warning] = after(RENAME, existing={"app": "web", "tier": "a"})
     assert selector["app"] == "web"

@@ -18,6 +18,7 @@ from nemutator_controller.rolling.rolling import (
     KEPT_SLOW,
     MEND,
     MOST_OPEN,
+    NOT_YET,
     OTHERS,
     PAUSED,
     PEAK,
@@ -222,7 +223,7 @@ async def test_it_waits_for_its_window_and_is_held_when_that_is_over() -> None:
     one = Life()
     async with one.running(roll(window="01:00-01:01", deadline_s=600)):
         await one.check(10)
-        assert one.state == ("waiting", "")
+        assert one.state == ("waiting", NOT_YET)
         assert one.strategy == USUAL
         await one.clock.advance(3590)
         await one.check()
