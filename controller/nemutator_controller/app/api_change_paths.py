@@ -52,6 +52,7 @@ CHANGE_PATHS = (
         QueryWord("plan", bool, "Only say what would be done."),
         QueryWord("evict", bool, "Evict the pod where that is needed."),
         QueryWord("dry_run", bool, "Have the API server check it."),
+        QueryWord("policy", str, "Only what this policy has made."),
         QueryWord("pod", str, "NAMESPACE/NAME, with the id `marked`."),
     ),
     asked(

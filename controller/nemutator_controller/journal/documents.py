@@ -122,7 +122,7 @@ def _object(subject: Subject) -> Json:
 def _what(step: ReversalStep, *, evict: bool, owned: bool) -> str:
     if step.verdict == "already":
         return "has its old value already"
-    if step.verdict == "conflict":
+    if step.verdict in ("conflict", "kept"):
         return f"stays as it is: {step.why}"
     if step.way != "new pod":
         what = "gets its old value back" if step.edit.before else "is removed"

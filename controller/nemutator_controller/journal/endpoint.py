@@ -102,6 +102,9 @@ class MutationsApi:
             return refusal(
                 400, "plan, evict, dry_run: expected true or false", "leave them out for false"
             )
+        policy = request.query.get("policy", "")
+        if len(policy) > LONGEST_WORD:
+            return refusal(400, "policy: too long", "write its name as Kubernetes does")
         if request.match_info["id"] == STAMPED:
             if (pod := _pod(request)) is None:
                 return refusal(400, "pod: expected NAMESPACE/NAME", "write it as team/web-1")
@@ -111,12 +114,12 @@ class MutationsApi:
         else:
             return _unknown()
         if only_plan:
-            plan = await self.rolling_back.plan(decision)
+            plan = await self.rolling_back.plan(decision, policy=policy)
             return answer(documents.planned(plan, evict=evict))
         if dry_run:
-            rehearsed = await self.rolling_back.rehearse(decision)
+            rehearsed = await self.rolling_back.rehearse(decision, policy=policy)
             return answer(documents.taken_back(rehearsed, decision.subject))
-        reversal = await self.rolling_back.roll_back(decision, evict=evict)
+        reversal = await self.rolling_back.roll_back(decision, evict=evict, policy=policy)
         self.process.meter.count(names.REVERSALS, state=reversal.state)
         log.info(
             "mutation_taken_back",

@@ -20,10 +20,10 @@ State = Literal["answered", "observed", "reversed", "partly", "conflict"]
 """answered: admission has responded so, which does not prove that the object was stored. observed: an
 object with our values was seen. The others say how taking it back went."""
 
-Result = Literal["reversed", "already", "conflict", "left", "refused"]
-"""The result of one edit. already: the field had its old value. conflict: somebody else has changed it
-since. left: it needs a new pod, which was not allowed. refused: the API server or the disk refused the
-write."""
+Result = Literal["reversed", "already", "kept", "conflict", "left", "refused"]
+"""The result of one edit. already: the field had its old value. kept: it is another policy's than the one
+that was asked for. conflict: somebody else has changed it since. left: it needs a new pod, which was not
+allowed. refused: the API server or the disk refused the write."""
 
 Known = Literal["observed", "known", "foreign", "unknown"]
 """What the journal knows of a stamp that was seen. unknown: it does not have its decision (yet)."""

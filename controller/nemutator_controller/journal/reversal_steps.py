@@ -20,11 +20,12 @@ from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import FieldStep, Path, PathError, value_at
 from nemutator_controller.mutations.qos import class_of
 
-Verdict = Literal["reverse", "already", "conflict"]
+Verdict = Literal["reverse", "already", "kept", "conflict"]
 
 UNKNOWN_VALUE = "its value comes from a secret, of which the journal has only a digest"
 NEWER_STANDS = "a newer change of the same field stays, so this older one does"
 NEWER_SET_IT = "a newer mutation has set it since, take that one back first"
+OF_ANOTHER = "it is of another policy"
 DIFFERENT = "somebody else has changed it since"
 UNCHANGEABLE = (
     "an existing workload keeps its selector and these labels: create it anew without the policy"
@@ -52,10 +53,11 @@ def steps_back(
     *,
     running: bool,
     newer: Sequence[Decision] = (),
+    policy: str = "",
 ) -> tuple[ReversalStep, ...]:
     """How to take back *decisions*, newest first, from the object that is now *document*.
 
-    *newer*: our later decisions about it, which stay.
+    *newer*: our later decisions about it, which stay. *policy*: of which edits are taken back; empty: of all.
     """
     now: Any = document
     left: list[Path] = []
@@ -63,6 +65,8 @@ def steps_back(
     for decision in decisions:
         for edit in reversed(decision.edits):
             step, path = _step(edit, now, kind, left, running=running)
+            if policy and edit.policy != policy and step.verdict != "already":
+                step = replace(step, verdict="kept", why=OF_ANOTHER)
             if path is not None and (owner := _owner_of(step, path, document, kind, decision)):
                 step = replace(step, verdict="conflict", why=f"{owner} {THEIRS}")
             if step.why in (DIFFERENT, REMOVED) and (other := _writer_of(step, newer)):
@@ -73,7 +77,7 @@ def steps_back(
                 except PathError as error:
                     # What the field was in is gone, too.
                     step = replace(step, verdict="conflict", why=str(error))
-            if step.verdict == "conflict" and path is not None:
+            if step.verdict in ("conflict", "kept") and path is not None:
                 left.append(path)
             steps.append(step)
     return _within_the_class(steps, document, kind)

@@ -30,12 +30,24 @@ class RollbackPlan:
     steps: tuple[ReversalStep, ...]
     others: tuple[Decision, ...] = ()
     """Our other changes of this object, newest first."""
+    policy: str = ""
+    """Of which alone something is taken back; empty: of all."""
 
     @property
     def owner(self) -> tuple[str, str] | None:
         """Kind and name of the workload that makes such a pod anew."""
         subject = self.decision.subject
         return (subject.owner_kind, subject.owner_name) if subject.owner_name else None
+
+    @property
+    def stays_taken_back(self) -> list[Edit]:
+        """What is not to be made again."""
+        return [
+            step.edit
+            for step in self.steps
+            if step.verdict in ("reverse", "already")
+            and (not self.policy or step.edit.policy == self.policy)
+        ]
 
     def by(self, way: Way) -> list[ReversalStep]:
         return [step for step in self.steps if step.verdict == "reverse" and step.way == way]
@@ -51,7 +63,7 @@ def restamped(plan: RollbackPlan) -> list[Edit]:
     stamp = stamp_on(plan.live)
     if stamp is None:
         return []
-    held = {step.edit.path for step in plan.steps if step.verdict == "conflict"}
+    held = {step.edit.path for step in plan.steps if step.verdict in ("conflict", "kept")}
     if stamp.edits is None:
         if stamp.id != plan.decision.id or held:
             return []

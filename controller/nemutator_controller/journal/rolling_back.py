@@ -76,12 +76,20 @@ class RollingBack:
     process: Process
     revisions: PolicyRevisions = no_policies
 
-    async def plan(self, decision: Decision) -> RollbackPlan:
-        """Raises `NotToReverseError`, and `UnreachableError` when the object cannot be read."""
+    async def plan(self, decision: Decision, *, policy: str = "") -> RollbackPlan:
+        """Of what *policy* has made, or of all.
+
+        Raises `NotToReverseError`, and `UnreachableError` when the object cannot be read.
+        """
         if decision.mode != "apply":
             raise NotToReverseError(
                 f"{decision.id} was {decision.mode} only: it has changed nothing",
                 "choose one whose mode is apply",
+            )
+        if policy and all(edit.policy != policy for edit in decision.edits):
+            raise NotToReverseError(
+                f"the policy {policy} has no part in {decision.id}",
+                "`nemutator mutations ID` says by which policy each field is",
             )
         subject = decision.subject
         if subject.name:
@@ -97,8 +105,9 @@ class RollingBack:
             subject.kind,
             running=self.objects.running,
             newer=[other for other in others if other.at > decision.at],
+            policy=policy,
         )
-        return RollbackPlan(decision=decision, live=live, steps=steps, others=others)
+        return RollbackPlan(decision=decision, live=live, steps=steps, others=others, policy=policy)
 
     async def stamped(self, subject: Subject) -> Decision:
         """The decision whose stamp the object carries, from the journal or else from the stamp."""
@@ -121,12 +130,12 @@ class RollingBack:
             )
         return decision
 
-    async def roll_back(self, decision: Decision, *, evict: bool) -> Reversal:
+    async def roll_back(self, decision: Decision, *, evict: bool, policy: str = "") -> Reversal:
         """Take back what can be taken back, which is noted even when the rest fails."""
         outcomes: dict[str, EditOutcome] = {}
         evicted = False
         for left in reversed(range(TRIES)):
-            plan = await self.plan(decision)
+            plan = await self.plan(decision, policy=policy)
             for step in plan.steps:
                 if step.verdict != "reverse":
                     _note([step], outcomes, step.verdict, step.why)
@@ -142,9 +151,9 @@ class RollingBack:
         await self.store.close(reversal)
         return reversal
 
-    async def rehearse(self, decision: Decision) -> Reversal:
+    async def rehearse(self, decision: Decision, *, policy: str = "") -> Reversal:
         """What `roll_back` without an eviction would come to, as the server says; nothing is changed."""
-        plan, outcomes = await self.plan(decision), dict[str, EditOutcome]()
+        plan, outcomes = await self.plan(decision, policy=policy), dict[str, EditOutcome]()
         for step in plan.steps:
             if step.verdict != "reverse":
                 _note([step], outcomes, step.verdict, step.why)
@@ -268,8 +277,8 @@ class RollingBack:
     async def _remember(self, plan: RollbackPlan) -> str:
         """Have every replica of admission leave this alone from now on; or why that is not so."""
         # All steps: the next pod would have again what could be patched in this one.
-        stay = [step.edit for step in plan.steps if step.verdict != "conflict"]
-        if not await self.store.add_tombstones(await self._tombstones(plan, stay)):
+        stones = await self._tombstones(plan, plan.stays_taken_back)
+        if not await self.store.add_tombstones(stones):
             return NO_ROOM
         return "" if await self.replicas.knows() else NOT_HEARD
 

@@ -30,11 +30,11 @@ def apply(draft: Draft, wanted: EmptyDirs, *, policy: str) -> None:
         if not isinstance(name, str) or not fits_any(name, wanted.volumes):
             continue
         source = volume.get(VERB)
-        # One in the node's memory is bounded by that of its containers.
+        # One in the node's memory, huge pages too, is bounded by that of its containers.
         if (
             isinstance(source, dict)
             and source.get("sizeLimit") is None
-            and source.get("medium") != "Memory"
+            and not source.get("medium")
         ):
             path = named("volumes", name) / VERB / "sizeLimit"
             draft.set(path, wanted.size_limit, Author(VERB, policy))

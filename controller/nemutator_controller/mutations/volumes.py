@@ -1,5 +1,6 @@
 """The verb `volumes`: files of a ConfigMap or Secret in containers, such as certificates."""
 
+import posixpath
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -52,9 +53,12 @@ def apply(draft: Draft, wanted: MountedVolumes, *, policy: str) -> list[str]:
             draft.set(path, volume, author)
             if not draft.value(path):
                 continue  # Somebody has taken it back for this workload.
-        for container, _ in list(chosen(draft, wanted.containers)):
+        for container, document in list(chosen(draft, wanted.containers)):
             mount = container / "volumeMounts" / ItemStep("mountPath", each.mount_path)
-            if not draft.value(mount):
+            if within := _within(each.mount_path, document):
+                why = f"left alone: {within[:120]} is in it, which could not be made there"
+                warnings.append(f"policy {policy}: {mount}: {why}")
+            elif not _is_taken(each.mount_path, document):
                 made = {"name": each.name, "mountPath": each.mount_path, "readOnly": True}
                 draft.set(mount, made, author)
     return warnings
@@ -66,6 +70,30 @@ def faults(wanted: MountedVolumes) -> Iterator[str]:
             yield f"add[{index}]: expected exactly one of configMap, secret"
         elif not is_name(each.config_map or each.secret or ""):
             yield f"add[{index}]: expected small letters, digits, dots and dashes"
+
+
+def _is_taken(path: str, container: Any) -> bool:
+    return any(_plain(other) == _plain(path) for other in _taken(container))
+
+
+def _within(path: str, container: Any) -> str:
+    """What the container has below *path*: a runtime makes its folder there, and what we mount is read only."""
+    below = f"{_plain(path).rstrip('/')}/"
+    return next((each for each in _taken(container) if _plain(each).startswith(below)), "")
+
+
+def _taken(container: Any) -> Iterator[str]:
+    """Where something is in the container already."""
+    for field, key in (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath")):
+        listed = container.get(field)
+        for each in listed if isinstance(listed, list) else ():
+            if isinstance(each, dict) and isinstance(where := each.get(key), str):
+                yield where
+
+
+def _plain(path: str) -> str:
+    """Without what leads to the same place: `/a/` and `/a/b/..` are `/a`."""
+    return posixpath.normpath(f"/{path.lstrip('/')}")
 
 
 def _is_from(found: Any, volume: Any) -> bool:

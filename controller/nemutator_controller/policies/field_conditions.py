@@ -101,7 +101,9 @@ def _found(manifest: Json, kind: str, steps: Sequence[_Step]) -> Iterator[Json]:
     pod = template_of(manifest, kind)
     if not isinstance(pod, dict):
         return
-    yield from _within(pod if steps[0].key == "metadata" else pod.get("spec"), steps)
+    # A pod's spec has no field of that name: whoever writes it means the spec itself.
+    begins = steps[0].key in ("metadata", "spec")
+    yield from _within(pod if begins else pod.get("spec"), steps)
 
 
 def _within(found: Json, steps: Sequence[_Step]) -> Iterator[Json]:

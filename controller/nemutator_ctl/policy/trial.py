@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.admission.outcomes import NEVER
+from nemutator_controller.admission.subjects import is_mirror
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
 from nemutator_controller.mutations.edits import TooLargeError
 from nemutator_controller.mutations.known_tokens import LONGEST_KEY, LONGEST_VALUE, KnownTokens
@@ -21,6 +23,8 @@ from nemutator_ctl.edits import ShownEdit, diff
 from nemutator_ctl.terminal_text import visible
 
 WIDTH = 300
+OWN_NAMESPACE = "nemutator"
+"""As the manifests and the chart have it."""
 REMEDY = "correct that field and try again"
 
 
@@ -136,12 +140,23 @@ def _why_not_tried(document: Any) -> str:
     return "no change: no pods are made of it"
 
 
+def _why_never(manifest: Manifest) -> str:
+    """Why no cluster asks admission about it; empty: one does."""
+    if manifest.subject.namespace in (*NEVER, OWN_NAMESPACE):
+        return f"policies are for no pod in {manifest.subject.namespace}"
+    if manifest.subject.kind == POD and is_mirror(manifest.document):
+        return "policies are for no pod that kubelet mirrors"
+    return ""
+
+
 def _planned(
     manifest: Manifest, policies: Policies, tokens: KnownTokens | None, faults: list[str]
 ) -> str:
     subject = manifest.subject
     name = subject.name or f"{subject.generate_name}…"
     head = visible(f"{subject.kind} {subject.namespace}/{name}", limit=WIDTH)
+    if why := _why_never(manifest):
+        return f"{head}\n  no change: {why}\n"
     labels = {"kubernetes.io/metadata.name": subject.namespace}
     situation = Situation(
         subject=subject,

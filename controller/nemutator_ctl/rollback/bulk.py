@@ -1,17 +1,19 @@
 """Many mutations taken back: chosen, planned, then done one after another, the newest first.
 
 What was taken back is not chosen a second time. So a run that was interrupted, or that left pods to
-later ones, goes on when it is started again.
+later ones, goes on when it is started again. Objects that are gone fill no run: there are more of them
+than of others, and they stay in the journal.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from nemutator_common.errors import ExitCode, OperatorError
 
-from nemutator_ctl.answers import Listing, understood
+from nemutator_ctl.answers import Listing, Moment, understood
 from nemutator_ctl.api import Api
 from nemutator_ctl.rollback.view import ShownPlan, ShownRollback, decode_plan, decode_rollback
 from nemutator_ctl.terminal_text import visible
@@ -19,8 +21,12 @@ from nemutator_ctl.terminal_text import visible
 MUTATIONS_PATH = "/api/v1/mutations"
 ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
 
+PAGE = 1_000
+"""Mutations that the brain lists at once."""
 MOST = 1_000
-"""Mutations of one run: the brain lists no more at once."""
+"""Mutations that one run takes back."""
+MOST_NAMED = 100
+"""Of those that cannot be taken back."""
 WIDTH = 200
 
 Owner = tuple[str, str, str]
@@ -49,6 +55,7 @@ class ChosenObject:
 @dataclass(frozen=True, slots=True)
 class ChosenMutation:
     id: str
+    at: Moment
     subject: ChosenObject
 
 
@@ -59,6 +66,13 @@ class PlannedRollback:
     """None: there is nothing to take back."""
     why: str = ""
     """Why there is no plan."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether something is taken back of the object as it is."""
+        return self.plan is not None and any(
+            step.verdict == "reverse" and step.way != "new pod" for step in self.plan.steps
+        )
 
     @property
     def restarts(self) -> bool:
@@ -73,15 +87,38 @@ class BulkRollback:
     brain: Api
     evictions: int
     """Pods of one workload that may be evicted in this run."""
+    only: Mapping[str, str] = field(default_factory=dict)
+    """The words of a query that narrow what is taken back of a mutation."""
 
-    def choose(self, query: Mapping[str, str]) -> tuple[ChosenMutation, ...]:
-        """The newest that still stand."""
-        asked = {**query, "standing": "true", "limit": str(MOST)}
-        listed = self.brain.get(MUTATIONS_PATH, asked)
-        return understood(listed, Listing[ChosenMutation], "a list of mutations").items
+    def choose(self, query: Mapping[str, str]) -> Iterator[ChosenMutation]:
+        """Those that still stand, the newest first."""
+        asked = {**query, "standing": "true", "limit": str(PAGE)}
+        seen: set[str] = set()
+        while True:
+            listed = self.brain.get(MUTATIONS_PATH, asked)
+            page = understood(listed, Listing[ChosenMutation], "a list of mutations").items
+            new = [each for each in page if each.id not in seen]
+            yield from new
+            if len(page) < PAGE or not new:
+                return
+            seen = {each.id for each in page}
+            # The next page begins with those of the last one's moment.
+            asked["until"] = repr(math.nextafter(page[-1].at, math.inf))
 
     def plan(self, chosen: Iterable[ChosenMutation]) -> list[PlannedRollback]:
-        return [self._plan(each) for each in chosen]
+        """Until there is enough to do for one run."""
+        planned: list[PlannedRollback] = []
+        replaced: Counter[Owner] = Counter()
+        ready = 0
+        for each in chosen:
+            planned.append(one := self._plan(each))
+            workload = one.mutation.subject.workload
+            replaces = one.restarts and replaced[workload] < self.evictions
+            replaced[workload] += replaces
+            ready += replaces or one.changes
+            if ready == MOST:
+                break
+        return [one for one in planned if not _is_done(one)]
 
     def rehearse(self, planned: Iterable[PlannedRollback], say: Callable[[str], object]) -> int:
         """Ask the API server what it would refuse; the number of mutations that would not be whole."""
@@ -122,7 +159,8 @@ class BulkRollback:
     def _plan(self, mutation: ChosenMutation) -> PlannedRollback:
         path = ROLLBACK_PATH.format(quote(mutation.id, safe=""))
         try:
-            document = self.brain.post(path, query={"plan": "true", "evict": "true"})
+            query = {"plan": "true", "evict": "true", **self.only}
+            document = self.brain.post(path, query=query)
         except OperatorError as error:
             # It is gone, or cannot be taken back: the others can.
             if error.code != ExitCode.FAILED:
@@ -132,25 +170,31 @@ class BulkRollback:
 
     def _post(self, mutation: ChosenMutation, query: Mapping[str, str]) -> ShownRollback:
         path = ROLLBACK_PATH.format(quote(mutation.id, safe=""))
-        return decode_rollback(self.brain.post(path, query=query))
+        return decode_rollback(self.brain.post(path, query={**query, **self.only}))
 
 
 def summary(planned: Sequence[PlannedRollback], evictions: int) -> str:
     """What will be done to which object, what is in conflict, and which pods are replaced."""
     lines = []
     replaced: Counter[Owner] = Counter()
+    gone = 0
     for one in planned:
         if one.plan is None:
-            lines.append(f"{one.mutation.id} {one.mutation.subject}: {one.why}")
+            gone += 1
+            if gone <= MOST_NAMED:
+                lines.append(f"{one.mutation.id} {one.mutation.subject}: {one.why}")
             continue
         verdicts = Counter(step.verdict for step in one.plan.steps)
         words = [f"{verdicts['reverse']} to take back"]
         words += [f"{verdicts['already']} done already"] if verdicts["already"] else []
         words += [f"{verdicts['conflict']} in conflict"] if verdicts["conflict"] else []
+        words += [f"{verdicts['kept']} of other policies"] if verdicts["kept"] else []
         if one.restarts:
             replaced[one.mutation.subject.workload] += 1
             words.append("needs a new pod")
         lines.append(f"{one.mutation.id} {one.mutation.subject}: {', '.join(words)}")
+    if gone > MOST_NAMED:
+        lines.append(f"and {gone - MOST_NAMED} more that cannot be taken back")
     for (namespace, kind, name), count in sorted(replaced.items()):
         now = min(count, evictions)
         lines.append(
@@ -161,6 +205,12 @@ def summary(planned: Sequence[PlannedRollback], evictions: int) -> str:
         f"{sum(one.plan is not None for one in planned)} of {len(planned)} mutations can be taken back"
     )
     return "".join(map(_line, lines))
+
+
+def _is_done(one: PlannedRollback) -> bool:
+    """Whether of what was asked for nothing is left to be taken back, and the rest is others'."""
+    verdicts = {step.verdict for step in one.plan.steps} if one.plan is not None else set()
+    return "kept" in verdicts <= {"already", "kept"}
 
 
 def _end(done: ShownRollback) -> str:

@@ -96,7 +96,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _roll_back_many(brain: Api, query: Mapping[str, str], given: argparse.Namespace) -> int:
-    bulk = BulkRollback(brain, evictions=given.evictions if given.evict else 0)
+    only = {"policy": given.policy} if given.policy else {}
+    bulk = BulkRollback(brain, evictions=given.evictions if given.evict else 0, only=only)
     planned = bulk.plan(bulk.choose(query))
     text = summary(planned, bulk.evictions)
     if given.dry_run:

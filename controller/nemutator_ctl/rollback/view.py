@@ -53,7 +53,9 @@ class ShownRollback:
 
     @property
     def is_whole(self) -> bool:
-        return self.state == "reversed"
+        """Whether all that was asked for is taken back."""
+        results = {each.result for each in self.outcomes}
+        return self.state == "reversed" or "kept" in results <= {"reversed", "already", "kept"}
 
 
 def decode_plan(document: object) -> ShownPlan:

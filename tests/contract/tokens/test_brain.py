@@ -20,7 +20,9 @@ from nemutator_controller.admission.snapshot_slices import token_slices
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.command_lines import CommandLine
 from tests.fakes.manifests import deployment
+from tests.fakes.redis_server import MemoryRedis, standing_redis
 from tests.fakes.slices import whole
+from tests.testbed.parts.redis import Redis
 
 PATIENCE_S = 60.0
 PATH = "/api/v1/tokens"
@@ -138,3 +140,45 @@ async def test_a_file_that_is_named_must_be_there_and_is_not_made(
             assert answer.status == 400
         async with it.brain.local.get(f"{PATH}?limit=0") as answer:
             assert answer.status == 400
+
+
+@dataclass
+class Elsewhere:
+    """A Redis that others write."""
+
+    port: int
+    password: str
+    put: Callable[[str, str], object]
+
+
+@pytest.fixture(params=["memory", pytest.param("real", marks=pytest.mark.e2e)])
+async def elsewhere(request: pytest.FixtureRequest) -> AsyncIterator[Elsewhere]:
+    if request.param == "memory":
+        async with standing_redis(MemoryRedis(password="of the store")) as memory:
+            yield Elsewhere(memory.port, "of the store", memory.set)
+        return
+    real: Redis = request.getfixturevalue("redis")
+    yield Elsewhere(
+        real.port, real.password.reveal(), lambda key, value: real.call("SET", key, value)
+    )
+    real.call("FLUSHDB")
+
+
+async def test_a_token_that_changes_in_redis_counts_for_the_next_manifest_off_clusters(
+    elsewhere: Elsewhere, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    password = tmp_path / "password"
+    password.write_text(elsewhere.password)
+    elsewhere.put(TEAM, "shop")
+    settings = {
+        "tokens_redis": f"redis://127.0.0.1:{elsewhere.port}/0",
+        "tokens_redis_password_file": str(password),
+    }
+    async with listening(tmp_path / "data", capsys, **settings) as it:
+        await it.until_known({TEAM: "shop"})
+        [edit] = (await it.applied(TEAM))["edits"]
+        assert edit["after"] == ["shop"]
+        elsewhere.put(TEAM, "bank")
+        await it.until_known({TEAM: "bank"})
+        [edit] = (await it.applied(TEAM))["edits"]
+        assert (edit["before"], edit["after"]) == ([TEAM], ["bank"])

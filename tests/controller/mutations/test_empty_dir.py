@@ -10,12 +10,15 @@ def test_only_those_without_a_limit_get_one() -> None:
         {"name": "tmp", "emptyDir": {}},
         {"name": "own", "emptyDir": {"sizeLimit": "5Gi"}},
         {"name": "memory", "emptyDir": {"medium": "Memory"}},
+        {"name": "huge", "emptyDir": {"medium": "HugePages-2Mi"}},
         {"name": "config", "configMap": {"name": "x"}},
         {"name": "other", "emptyDir": {}},
     ]
     draft = Draft({"spec": {"volumes": volumes}}, "Pod")
     apply(
-        draft, EmptyDirs(size_limit="1Gi", volumes=("tmp", "own", "memory", "config")), policy="p"
+        draft,
+        EmptyDirs(size_limit="1Gi", volumes=("tmp", "own", "memory", "huge", "config")),
+        policy="p",
     )
     assert [(edit.path, edit.after) for edit in draft.edits()] == [
         ("volumes[name=tmp].emptyDir.sizeLimit", ("1Gi",))

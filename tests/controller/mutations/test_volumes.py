@@ -43,6 +43,31 @@ def test_another_volume_or_mount_of_the_pod_stays() -> None:
     assert spec["containers"][0]["volumeMounts"] == [mounted]
 
 
+@pytest.mark.parametrize("where", ["/etc/ssl/company/", "/etc//ssl/./company", "etc/ssl/company"])
+@pytest.mark.parametrize(
+    ("field", "key"), [("volumeMounts", "mountPath"), ("volumeDevices", "devicePath")]
+)
+def test_what_is_there_by_another_spelling_or_as_a_device_stays(
+    field: str, key: str, where: str
+) -> None:
+    own = {"name": "a", field: [{"name": "own", key: where}, "odd"]}
+    spec, warnings = after({"containers": [own]})
+    assert (spec["containers"], warnings) == ([own], [])
+
+
+def test_nothing_is_mounted_around_what_the_container_mounts() -> None:
+    mounts = [{"name": "own", "mountPath": "/etc/ssl/company/extra"}]
+    spec, [warning] = after({"containers": [{"name": "a", "volumeMounts": mounts}]})
+    assert spec["containers"][0]["volumeMounts"] == mounts
+    assert "left alone: /etc/ssl/company/extra is in it" in warning
+    mounts = [
+        {"name": "own", "mountPath": "/etc/ssl"},
+        {"name": "own", "mountPath": "/etc/ssl/company2"},
+    ]
+    spec, warnings = after({"containers": [{"name": "a", "volumeMounts": mounts}]})
+    assert (len(spec["containers"][0]["volumeMounts"]), warnings) == (3, [])
+
+
 def test_a_volume_that_was_taken_back_is_mounted_nowhere() -> None:
     # An API server refuses a pod that mounts what it does not have.
     draft = Draft(

@@ -45,6 +45,9 @@ def holds(field: str, operator: Operator, *values: str, **more: Any) -> bool:
     [
         ("hostNetwork", "In", ["true"], True),
         ("hostPID", "In", ["true"], False),
+        ("spec.hostNetwork", "In", ["true"], True),
+        ("spec.containers[name=app].ports[*].containerPort", "In", ["80"], True),
+        ("spec", "DoesNotExist", [], False),
         ("hostPID", "Exists", [], True),
         ("hostIPC", "NotIn", ["true"], True),
         ("hostIPC", "DoesNotExist", [], True),

@@ -34,6 +34,28 @@ def test_a_preview_and_a_manifest_that_nobody_wants_changed_say_so() -> None:
     assert shown == "Deployment default/web\n  no change\n"
 
 
+@pytest.mark.parametrize("namespace", ["kube-system", "kube-node-lease", "nemutator"])
+def test_where_no_cluster_asks_admission_nothing_is_shown_to_change(namespace: str) -> None:
+    manifest = deployment()
+    manifest["metadata"]["namespace"] = namespace
+    shown = attempt([file("x", policy(), manifest)]).text
+    assert shown == (
+        f"Deployment {namespace}/web\n  no change: policies are for no pod in {namespace}\n"
+    )
+
+
+def test_a_pod_that_kubelet_mirrors_stays() -> None:
+    annotations = {"kubernetes.io/config.mirror": "x"}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "static", "annotations": annotations},
+        "spec": {"containers": [{"name": "app"}]},
+    }
+    shown = attempt([file("x", policy(), pod)]).text
+    assert shown.splitlines()[1] == "  no change: policies are for no pod that kubelet mirrors"
+
+
 def limited() -> Json:
     manifest = deployment()
     container = manifest["spec"]["template"]["spec"]["containers"][0]

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl.api import Api, ApiResponse
-from nemutator_ctl.rollback.bulk import BulkRollback, summary
+from nemutator_ctl.rollback.bulk import MOST_NAMED, PAGE, BulkRollback, summary
 
 
 def mutation(number: int, owner: str = "web") -> Mapping[str, Any]:
@@ -20,7 +20,7 @@ def mutation(number: int, owner: str = "web") -> Mapping[str, Any]:
         "owner_kind": "Deployment",
         "owner_name": owner,
     }
-    return {"id": f"d{number}", "subject": subject}
+    return {"id": f"d{number}", "at": float(number), "subject": subject}
 
 
 def step(verdict: str, way: str) -> Mapping[str, Any]:
@@ -113,3 +113,59 @@ def test_a_brain_that_goes_away_ends_the_run() -> None:
     with pytest.raises(OperatorError) as failed:
         bulk.run(planned, lambda _: None)
     assert failed.value.code == ExitCode.UNREACHABLE
+
+
+class Crowded(Brain):
+    """Of its mutations the newest are of objects that are gone, two pages of them."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.left = list(range(count, 0, -1))
+
+    def _answer(self, path: str, query: Mapping[str, str]) -> tuple[int, Any]:
+        if path.endswith("mutations"):
+            # Two of each moment.
+            below = [n for n in self.left if n // 2 < float(query.get("until", "inf"))]
+            page = below[: int(query["limit"])]
+            return 200, {"items": [{**mutation(n), "at": float(n // 2)} for n in page]}
+        number = int(path.split("/")[-2][1:])
+        return super()._answer("d1/rollback" if number > 2 else path, query)
+
+
+def test_objects_that_are_gone_do_not_fill_a_run() -> None:
+    brain = Crowded(PAGE * 2 + 1)
+    bulk = BulkRollback(brain, evictions=1)
+    shown = summary(bulk.plan(bulk.choose({})), evictions=1).splitlines()
+    assert shown[MOST_NAMED:] == [
+        "d2 Pod team/web-2: 2 to take back, 1 in conflict, needs a new pod",
+        f"and {PAGE * 2 - MOST_NAMED} more that cannot be taken back",
+        "Deployment team/web: 1 pods keep a part until they are replaced, 1 of them in this run",
+        f"1 of {PAGE * 2 + 1} mutations can be taken back",
+    ]
+
+
+class OfPolicies(Brain):
+    """Each of its mutations has a field of another policy; of the second one nothing else is left."""
+
+    def _answer(self, path: str, query: Mapping[str, str]) -> tuple[int, Any]:
+        if path.endswith("mutations"):
+            return super()._answer(path, query)
+        assert query["policy"] == "p"
+        id_, about = path.split("/")[-2], {"kind": "Pod", "namespace": "team", "name": "web"}
+        mine = step("already" if id_ == "d2" else "reverse", "patch")
+        if query.get("plan"):
+            return 200, {"id": id_, "object": about, "steps": [mine, step("kept", "new pod")]}
+        outcomes = [{"path": "p", "result": end, "why": ""} for end in ("reversed", "kept")]
+        return 200, {"id": id_, "object": about, "state": "partly", "outcomes": outcomes}
+
+
+def test_of_a_policy_what_others_have_made_stays_and_is_no_failure() -> None:
+    bulk, said = BulkRollback(OfPolicies(), evictions=1, only={"policy": "p"}), list[str]()
+    planned = bulk.plan(bulk.choose({"policy": "p"}))
+    assert summary(planned, evictions=1).splitlines() == [
+        "d3 Pod team/web-3: 1 to take back, 1 of other policies",
+        "d1 Pod team/web-1: 1 to take back, 1 of other policies",
+        "2 of 2 mutations can be taken back",
+    ]
+    assert bulk.run(planned, said.append) == 0
+    assert said[0] == "[1/2] d3 Pod team/web-3: partly (1 reversed, 1 kept)\n"

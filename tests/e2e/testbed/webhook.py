@@ -49,6 +49,7 @@ class Webhook:
     data: Path
     shown: Path | None = None
     """Certificate and key that it asks its callers for."""
+    brain: Daemon | None = None
 
     def get(self, path: str) -> tuple[int, str]:
         context = ssl.create_default_context(cadata=self.authority.certificate)
@@ -183,7 +184,9 @@ def standing(
 
     daemon = started(0)
     beside += [started(number + 1) for number in range(siblings)]
-    hook = Webhook(cluster, daemon, port, authority, data, shown)
+    hook = Webhook(
+        cluster, daemon, port, authority, data, shown, brain=beside[0] if brain else None
+    )
 
     def ready() -> bool:
         try:
