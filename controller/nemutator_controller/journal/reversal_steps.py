@@ -57,7 +57,7 @@ def steps_back(
 ) -> tuple[ReversalStep, ...]:
     """How to take back *decisions*, newest first, from the object that is now *document*.
 
-    *newer*: our later decisions about it, which stay. *policy*: of which edits are taken back; empty: of all.
+    *newer*: our later decisions about it, which stand. *policy*: of which edits are taken back; empty: of all.
     """
     now: Any = document
     left: list[Path] = []
@@ -69,8 +69,10 @@ def steps_back(
                 step = replace(step, verdict="kept", why=OF_ANOTHER)
             if path is not None and (owner := _owner_of(step, path, document, kind, decision)):
                 step = replace(step, verdict="conflict", why=f"{owner} {THEIRS}")
-            if step.why in (DIFFERENT, REMOVED) and (other := _writer_of(step, newer)):
-                step = replace(step, why=f"{NEWER_SET_IT}: {other.id}")
+            # The same value as well: it is that one's, of another object of this name perhaps.
+            is_open = step.verdict == "reverse" or step.why in (DIFFERENT, REMOVED)
+            if is_open and path is not None and (other := _writer_of(step, newer)):
+                step = replace(step, verdict="conflict", why=f"{NEWER_SET_IT}: {other.id}")
             if step.verdict == "reverse":
                 try:
                     now = apply_edits(now, [backwards(step)], kind)

@@ -23,6 +23,7 @@ from nemutator_controller.journal.live_objects import (
 from nemutator_controller.journal.ports import JournalStore, Objects, PolicyRevisions
 from nemutator_controller.journal.records import (
     EditOutcome,
+    JournalEntry,
     KeptTombstone,
     Result,
     Reversal,
@@ -98,13 +99,18 @@ class RollingBack:
             live = await self.objects.find(subject, decision.id)
         if live is None or self._is_another(live, decision):
             raise _gone(subject)
-        others = await self._others(decision, live)
+        entries = await self._others(decision, live)
+        others = tuple(entry.decision for entry in entries)
         steps = steps_back(
             [decision],
             live.document,
             subject.kind,
             running=self.objects.running,
-            newer=[other for other in others if other.at > decision.at],
+            newer=[
+                entry.decision
+                for entry in entries
+                if entry.decision.at > decision.at and entry.state != "reversed"
+            ],
             policy=policy,
         )
         return RollbackPlan(decision=decision, live=live, steps=steps, others=others, policy=policy)
@@ -207,7 +213,7 @@ class RollingBack:
             return ""
         return "" if live is None else live.subject.uid
 
-    async def _others(self, decision: Decision, live: LiveObject) -> tuple[Decision, ...]:
+    async def _others(self, decision: Decision, live: LiveObject) -> tuple[JournalEntry, ...]:
         """Our other changes of the object, newest first; a running pod has one decision only."""
         subject = live.subject
         if self._is_running_pod(live):
@@ -216,7 +222,7 @@ class RollingBack:
             namespace=subject.namespace, name=subject.name, limit=MOST_OTHERS
         )
         return tuple(
-            entry.decision
+            entry
             for entry in entries
             if entry.decision.id != decision.id
             and entry.decision.mode == "apply"

@@ -171,12 +171,15 @@ def test_a_conflict_ends_the_way_of_its_field_and_of_no_other() -> None:
         ({"team": "green"}, [f"{NEWER_SET_IT}: d2", ""]),
         ({"team": "red"}, [f"{NEWER_SET_IT}: d3", ""]),
         ({"team": "pink"}, [DIFFERENT, ""]),
+        # The value is the older one's, too; it may be that of a new object of that name.
+        ({"team": "blue"}, [f"{NEWER_SET_IT}: d4", ""]),
     ],
 )
 def test_what_we_have_set_since_is_not_blamed_on_somebody_else(
     live: dict[str, str], whys: list[str]
 ) -> None:
     newer = [
+        decision(4, edits=(edit(TEAM, after="blue"),)),
         decision(3, edits=(edit(TEAM, "green", "red"),)),
         decision(2, edits=(edit("metadata.labels[a]", after="green"), edit(TEAM, "blue", "green"))),
     ]

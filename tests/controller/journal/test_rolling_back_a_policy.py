@@ -62,6 +62,18 @@ async def test_what_another_policy_has_made_stays_and_is_followed_on() -> None:
     assert {kept.tombstone.path for kept in await place.journal.tombstones()} == {TEAM, CPU}
 
 
+async def test_of_two_with_the_same_value_the_newer_one_goes_first() -> None:
+    place = Manifest(of_both())
+    older, newer = place.decision, decision(2, edits=(MINE, THEIRS))
+    await place.journal.add([older, newer], writer="a", state="observed")
+    done = await place.rolling_back.roll_back(older, evict=False)
+    assert {each.result for each in done.outcomes} == {"conflict"}
+    done = await place.rolling_back.roll_back(newer, evict=False)
+    assert {each.result for each in done.outcomes} == {"reversed"}
+    done = await place.rolling_back.roll_back(older, evict=False)
+    assert {each.result for each in done.outcomes} == {"already"}
+
+
 async def test_a_rehearsal_is_of_that_policy_too() -> None:
     place = Manifest(of_both())
     rehearsed = await place.rolling_back.rehearse(place.decision, policy="theirs")
