@@ -1,5 +1,6 @@
 """Which pod a request is about: it may have no name yet, and its references name its owner."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +47,7 @@ def is_made_by_workload(head: dict[str, Any]) -> bool:
     return owner_of(head)[0] in WORKLOADS
 
 
-def is_mirror(head: dict[str, Any]) -> bool:
+def is_mirror(head: Mapping[str, Any]) -> bool:
     """Whether kubelet mirrors a static pod, which we could change in its mirror only."""
     annotations = _object(_object(head, "metadata"), "annotations")
     return "kubernetes.io/config.mirror" in annotations

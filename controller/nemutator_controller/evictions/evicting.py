@@ -143,7 +143,9 @@ class EvictionQueue:
         await self._settle([each for each in gone if each.state == "evicting"], "evicted")
         await self._settle([each for each in gone if each.state != "evicting"], "gone")
         late = [each for each in self._open.values() if self._requests[each.request].until <= now]
-        await self._settle(late, "expired", BY_THEN)
+        for why in {each.why for each in late}:
+            said = f"{BY_THEN}: {why}" if why else BY_THEN
+            await self._settle([each for each in late if each.why == why], "expired", said)
 
     def _by_workload(
         self, there: dict[str, EvictablePod]
