@@ -5,9 +5,11 @@ from typing import Any
 from nemutator_controller.cluster.pods import (
     CONTROLLER,
     NAMESPACE,
+    UNMANAGED,
     ClusterSnapshot,
     by_controller,
     by_namespace,
+    by_no_controller,
     by_uid,
 )
 from nemutator_controller.kube.objects import (
@@ -70,7 +72,14 @@ def picture(
 
 
 def _held(*objects: Any) -> Any:
-    store: Store[Any] = Store({"uid": by_uid, NAMESPACE: by_namespace, CONTROLLER: by_controller})
+    store: Store[Any] = Store(
+        {
+            "uid": by_uid,
+            NAMESPACE: by_namespace,
+            CONTROLLER: by_controller,
+            UNMANAGED: by_no_controller,
+        }
+    )
     for one in objects:
         store.put(one)
     return store.snapshot()

@@ -23,7 +23,12 @@ from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.history import history_part, history_saver, usage_history
 from nemutator_controller.app.images import images_part
-from nemutator_controller.app.inventory import LevelsOfUsages, inventory_part
+from nemutator_controller.app.inventory import (
+    LevelsOfUsages,
+    counted_cluster,
+    counted_machine,
+    inventory_part,
+)
 from nemutator_controller.app.journal import admission_replicas, journal_part
 from nemutator_controller.app.keeping_aside import aside_keeping
 from nemutator_controller.app.leadership import refuse_many_on_a_file
@@ -38,7 +43,7 @@ from nemutator_controller.app.nodes import nodes_part, report_pace
 from nemutator_controller.app.oversell import oversell_part
 from nemutator_controller.app.packing import EmptyingMarks, node_emptying, packing_part
 from nemutator_controller.app.parts import Part, add_tasks
-from nemutator_controller.app.placement import counted_cluster, kept_snapshot, placement_part
+from nemutator_controller.app.placement import kept_snapshot, placement_part
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
 from nemutator_controller.app.scaling import scaling_part
@@ -119,8 +124,9 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     neighbours = neighbour_learner(context)
     assessments = neighbour_assessments(context, neighbours)
     replicas = admission_replicas(context)
-    counted = counted_cluster(context, current)
     levels = LevelsOfUsages(usages, clock)
+    counted = counted_cluster(context, current, levels)
+    counted_here = counted or counted_machine(context, nodes, usages, levels)
     places = kept_snapshot(context, flows, assessments, seasons, counted, levels)
     emptying = node_emptying(context, counted, evictions, seasons)
     advice = LocalAdvice(usages, LeakingMemory(findings), clock)
@@ -137,7 +143,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
             on_turn=turn.become,
         ),
         history_part(context, usage, history),
-        inventory_part(context, nodes, usages, pace, current, flows),
+        inventory_part(context, nodes, pace, counted_here, flows),
         sizing_part(context, usages, findings),
         usage_source_part(context, usages, turn),
         profiles_part(context, nodes, console_url),
@@ -162,7 +168,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         ),
         packing_part(context, emptying),
         oversell_part(context, nodes, counted, levels, seasons),
-        exports_part(context, ExportedParts(nodes, usages, usage, pace, current, findings)),
+        exports_part(context, ExportedParts(nodes, usages, usage, pace, counted_here, findings)),
         windows_part(context),
         images_part(context),
         api_document_part(),

@@ -8,7 +8,6 @@ from functools import partial
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.http_accounts import wrong
-from nemutator_controller.app.inventory import LevelsOfUsages, RequestsOfManifests, WatchedByBrain
 from nemutator_controller.app.nodes import staleness
 from nemutator_controller.app.objects import object_store
 from nemutator_controller.app.parts import Part, Task, TaskPhase
@@ -20,7 +19,6 @@ from nemutator_controller.exports.ports import ExportSource
 from nemutator_controller.history.exported_rows import COLUMNS, exported_rows, is_settled
 from nemutator_controller.history.usage_history import UsageHistory
 from nemutator_controller.ingest.report_pace import ReportPace
-from nemutator_controller.inventory.current_use import CurrentUse
 from nemutator_controller.inventory.documents import workload_item
 from nemutator_controller.inventory.endpoint import shown_nodes
 from nemutator_controller.inventory.taking import CountedCluster, CountedMachine, NotListedYetError
@@ -53,7 +51,7 @@ class ExportedParts:
     usages: Usages
     usage: UsageHistory
     pace: ReportPace
-    use: CurrentUse
+    counted: CountedCluster | CountedMachine
     findings: Findings
 
 
@@ -74,15 +72,7 @@ def exports_part(context: BrainContext, parts: ExportedParts) -> Part:
 
 def export_sources(context: BrainContext, parts: ExportedParts) -> list[ExportSource]:
     """All of `EXPORTS`."""
-    cluster, clock = context.cluster, context.process.clock
-    levels = LevelsOfUsages(parts.usages, clock)
-    counted: CountedCluster | CountedMachine
-    if cluster is None:
-        requested = RequestsOfManifests(requests_here(context, parts.usages))
-        counted = CountedMachine(parts.nodes, levels, requested, asyncio.to_thread, clock)
-    else:
-        watched = WatchedByBrain(cluster)
-        counted = CountedCluster(watched, parts.use, levels, asyncio.to_thread, clock)
+    clock, counted = context.process.clock, parts.counted
 
     async def advice() -> Sequence[object]:
         requests = requests_here(context, parts.usages)
@@ -98,7 +88,7 @@ def export_sources(context: BrainContext, parts: ExportedParts) -> list[ExportSo
             parts.nodes.all(),
             now=clock.now(),
             after_s=staleness(context, parts.pace)(),
-            in_cluster=cluster is not None,
+            in_cluster=context.cluster is not None,
         )
 
     in_thread = asyncio.to_thread

@@ -27,6 +27,7 @@ from nemutator_controller.inventory.fleet.sql import SqlPublications
 from nemutator_controller.inventory.flows_endpoint import FlowsApi
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.inventory.model import ContainerName, UseLevels
+from nemutator_controller.inventory.ports import KnownLevels
 from nemutator_controller.inventory.taking import CountedCluster, CountedMachine
 from nemutator_controller.kube.calls import Selection
 from nemutator_controller.kube.reading import Reader
@@ -43,23 +44,33 @@ AT_ONCE = 200
 """Rows between two turns of the loop: about 10 ms."""
 
 
+def counted_cluster(
+    context: BrainContext, use: CurrentUse, levels: KnownLevels
+) -> CountedCluster | None:
+    """None: there is no cluster. Everybody asks the same one: figures of 150 000 pods are kept once."""
+    if context.cluster is None:
+        return None
+    watched, clock = WatchedByBrain(context.cluster), context.process.clock
+    return CountedCluster(watched, use, levels, asyncio.to_thread, clock)
+
+
+def counted_machine(
+    context: BrainContext, nodes: Nodes, usages: Usages, levels: KnownLevels
+) -> CountedMachine:
+    """Where there is no cluster."""
+    requests = RequestsOfManifests(requests_here(context, usages))
+    return CountedMachine(nodes, levels, requests, asyncio.to_thread, context.process.clock)
+
+
 def inventory_part(
     context: BrainContext,
     nodes: Nodes,
-    usages: Usages,
     pace: ReportPace,
-    use: CurrentUse,
+    counted: CountedCluster | CountedMachine,
     kept: KeptFlows,
 ) -> Part:
-    """*use* and *kept* take in what is stored, as *usages* do."""
-    cluster, clock = context.cluster, context.process.clock
-    levels = LevelsOfUsages(usages, clock)
-    counted: CountedCluster | CountedMachine
-    if cluster is None:
-        requests = RequestsOfManifests(requests_here(context, usages))
-        counted = CountedMachine(nodes, levels, requests, asyncio.to_thread, clock)
-    else:
-        counted = CountedCluster(WatchedByBrain(cluster), use, levels, asyncio.to_thread, clock)
+    """*kept* takes in what is stored."""
+    cluster = context.cluster
     api = InventoryApi(
         counted,
         nodes.all,

@@ -16,13 +16,12 @@ from nemutator_controller.app.inventory import WatchedByBrain
 from nemutator_controller.app.listeners import BrainListener
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
-from nemutator_controller.inventory.current_use import CurrentUse
+from nemutator_controller.inventory.counted_pods import CountedPod
 from nemutator_controller.inventory.flows import FlowEnd, NamedFlow, addresses_of, named_flows
 from nemutator_controller.inventory.kept_flows import KeptFlows
 from nemutator_controller.inventory.model import (
     ClusterFigures,
     ContainerName,
-    CountedPod,
     UseLevels,
 )
 from nemutator_controller.inventory.ports import KnownLevels
@@ -71,15 +70,6 @@ def kept_snapshot(
     )
 
 
-def counted_cluster(context: BrainContext, use: CurrentUse) -> CountedCluster | None:
-    """None: there is no cluster."""
-    if context.cluster is None:
-        return None
-    watched = WatchedByBrain(context.cluster)
-    clock = context.process.clock
-    return CountedCluster(watched, use, NoLevels(), asyncio.to_thread, clock)
-
-
 def placement_part(context: BrainContext, snapshot: KeptNodesSnapshot | None) -> Part:
     routes = PlacementApi(snapshot, context.process).routes()
     telling = _telling(context, snapshot)
@@ -116,13 +106,6 @@ def extender_listener(context: BrainContext, snapshot: KeptNodesSnapshot) -> Bra
         tls=replace(cluster.leaf.tls, client_ca=client_ca),
     )
     return BrainListener(server, cluster.registrar.has_leaf)
-
-
-class NoLevels:
-    """The `KnownLevels` of figures in which what was used for days does not matter."""
-
-    async def now(self) -> Mapping[ContainerName, UseLevels]:
-        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +191,7 @@ def worst_cores(
     """What one pod of each workload uses when it is busy, of those of which that is known."""
     found: dict[Workload, float] = {}
     for key, workload in figures.workloads.items():
-        containers = workload.pods[0].pod.spec.containers if workload.pods else ()
+        containers = workload.pods.pods[0].spec.containers if workload.pods else ()
         known = [
             level.cpu_worst
             for each in containers
@@ -260,10 +243,10 @@ def _cores_now(counted: CountedPod) -> float:
 def _bound(figures: ClusterFigures) -> frozenset[str]:
     """Of the pods that these *figures* have, and not of those that are there by now."""
     return frozenset(
-        each.pod.metadata.uid
+        pod.metadata.uid
         for workload in figures.workloads.values()
-        for each in workload.pods
-        if each.pod.spec.node_name
+        for pod in workload.pods.pods
+        if pod.spec.node_name
     )
 
 
@@ -271,9 +254,9 @@ def _familiars(figures: ClusterFigures) -> dict[Workload, Mapping[str, int]]:
     found: dict[Workload, Mapping[str, int]] = {}
     for key, workload in figures.workloads.items():
         counts: dict[str, int] = defaultdict(int)
-        for each in workload.pods:
-            if each.pod.spec.node_name:
-                counts[each.pod.spec.node_name] += 1
+        for pod in workload.pods.pods:
+            if pod.spec.node_name:
+                counts[pod.spec.node_name] += 1
         if counts:
             found[key] = counts
     return found
@@ -317,12 +300,12 @@ def _exchanged(flows: list[NamedFlow]) -> dict[tuple[FlowEnd, FlowEnd], float]:
 def _shared_labels(figures: ClusterFigures, key: Workload) -> dict[str, str]:
     """That all of its pods have."""
     found = figures.workloads.get(key)
-    pods = () if found is None else found.pods
+    pods = () if found is None else found.pods.pods
     if not pods:
         return {}
-    labels = dict(pods[0].pod.metadata.labels)
-    for each in pods[1:]:
-        other = each.pod.metadata.labels
+    labels = dict(pods[0].metadata.labels)
+    for pod in pods[1:]:
+        other = pod.metadata.labels
         if other != labels:
             labels = {name: value for name, value in labels.items() if other.get(name) == value}
     return labels

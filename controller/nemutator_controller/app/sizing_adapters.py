@@ -4,12 +4,12 @@ import asyncio
 import functools
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from nemutator_common.clocks import Clock
 
 from nemutator_controller.app.pod_changes import changes_of_pods
-from nemutator_controller.cluster.pods import CONTROLLER, ClusterSnapshot, PodOwner
+from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.following.missed import moment_of
 from nemutator_controller.ingest.usage_points import Series
@@ -113,43 +113,36 @@ class RequestedNow:
 def requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:
     """What the newest pod of each workload requests, container by container."""
     newest: dict[tuple[str, PodOwner], Pod] = {}
-    for pod in snapshot.newest():
+    running: Counter[tuple[str, PodOwner]] = Counter()
+    for pods in snapshot.families():
+        pod = max(pods, key=_created)
         workload = (pod.metadata.namespace, snapshot.owner(pod))
+        running[workload] += sum(each.is_running for each in pods)
         other = newest.get(workload)
         if other is None or _created(pod) > _created(other):
             newest[workload] = pod
-    pods = _running(snapshot)
     return {
-        ContainerKey(namespace, owner.kind, owner.name, container.name): replace(
-            _of_container(container), pods=max(1, pods[namespace, owner])
+        ContainerKey(namespace, owner.kind, owner.name, container.name): _of_container(
+            container, pods=max(1, running[namespace, owner])
         )
         for (namespace, owner), pod in newest.items()
         for container in (*pod.spec.containers, *pod.spec.init_containers)
     }
 
 
-def _running(snapshot: ClusterSnapshot) -> Counter[tuple[str, PodOwner]]:
-    """Pods of each workload that run."""
-    found: Counter[tuple[str, PodOwner]] = Counter()
-    for group in snapshot.pods.groups(CONTROLLER):
-        pods = list(group)
-        workload = (pods[0].metadata.namespace, snapshot.owner(pods[0]))
-        found[workload] += sum(pod.is_running for pod in pods)
-    return found
-
-
 def _created(pod: Pod) -> str:
     return pod.metadata.creation_timestamp
 
 
-def _of_container(container: Container) -> Requested:
+def _of_container(container: Container, *, pods: int = 1) -> Requested:
     requests = container.resources.requests
-    return _of_texts(requests.get("cpu"), requests.get("memory"))
+    return _of_texts(requests.get("cpu"), requests.get("memory"), pods)
 
 
 @functools.lru_cache(maxsize=4096)
-def _of_texts(cpu: str | None, memory: str | None) -> Requested:
+def _of_texts(cpu: str | None, memory: str | None, pods: int) -> Requested:
     return Requested(
         None if cpu is None else parse_quantity(cpu).to_millis(),
         None if memory is None else parse_quantity(memory).to_bytes(),
+        pods,
     )

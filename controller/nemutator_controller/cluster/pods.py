@@ -1,6 +1,6 @@
 """Which pod, container and owner a control group belongs to, from the names that kubelet gave it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -86,20 +86,12 @@ class ClusterSnapshot:
         for uid in makers:
             yield from self.pods.by(CONTROLLER, uid)
 
-    def newest(self) -> Iterator[Pod]:
-        """Of each group of pods with one manager the newest, and each pod that nobody manages."""
+    def families(self) -> Iterator[Sequence[Pod]]:
+        """The pods of each manager together, and each pod that nobody manages by itself."""
         for group in self.pods.groups(CONTROLLER):
-            yield max(group, key=_created)
-        managed: set[int] = set()
-        for pod in self.pods.objects.values():
-            # Pods of one manager share their references: it is looked for once among them.
-            references = pod.metadata.owner_references
-            if id(references) in managed:
-                continue
-            if pod.metadata.controller is None:
-                yield pod
-            else:
-                managed.add(id(references))
+            yield tuple(group)
+        for pod in self.pods.by(UNMANAGED, UNMANAGED):
+            yield (pod,)
 
     def owner(self, pod: Pod) -> PodOwner:
         """Up the chain as far as it can change with each rollout or run."""
@@ -132,6 +124,14 @@ def by_controller(found: Object) -> Iterable[str]:
     """An index of informers: under the uid of what manages it."""
     owner = found.metadata.controller
     return () if owner is None else (owner.uid,)
+
+
+UNMANAGED = "unmanaged"
+
+
+def by_no_controller(found: Object) -> Iterable[str]:
+    """An index of informers: those that nothing manages."""
+    return (UNMANAGED,) if found.metadata.controller is None else ()
 
 
 NAMESPACE = "namespace"
@@ -186,10 +186,6 @@ def by_environment(found: Object) -> Iterable[str]:
     annotations = found.metadata.annotations
     is_declared = any(key.startswith(names.ENVIRONMENT_PREFIX) for key in annotations)
     return (DECLARED,) if is_declared else ()
-
-
-def _created(pod: Pod) -> str:
-    return pod.metadata.creation_timestamp
 
 
 def _container(pod: Pod, container_id: str) -> str | None:

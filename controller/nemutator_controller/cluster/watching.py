@@ -11,6 +11,7 @@ from nemutator_controller.cluster.pods import (
     CONTROLLER,
     GRADED,
     NAMESPACE,
+    UNMANAGED,
     ClusterSnapshot,
     NoRunningPods,
     PodLookup,
@@ -20,6 +21,7 @@ from nemutator_controller.cluster.pods import (
     by_environment,
     by_grade,
     by_namespace,
+    by_no_controller,
     by_on_rotate,
     by_uid,
 )
@@ -59,6 +61,7 @@ class ClusterWatch:
                 "uid": by_uid,
                 NAMESPACE: by_namespace,
                 CONTROLLER: by_controller,
+                UNMANAGED: by_no_controller,
                 ON_ROTATE: by_on_rotate,
                 AGEING: by_ageing,
                 GRADED: by_grade,

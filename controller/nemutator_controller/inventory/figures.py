@@ -5,21 +5,20 @@ else.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.inventory.amounts import NOTHING, CpuMemory, count, cpu_memory
+from nemutator_controller.inventory.counted_pods import NO_PODS, CountedPods, Numbers
 from nemutator_controller.inventory.current_use import NodeUse
 from nemutator_controller.inventory.model import (
     ClusterFigures,
     ContainerName,
-    CountedPod,
     LevelSums,
     NamespaceFigures,
     NodeFigures,
-    PodUse,
     Tally,
     UseLevels,
     WorkloadFigures,
@@ -44,14 +43,15 @@ def count_cluster(
     snapshot: ClusterSnapshot, objects: ObjectsSnapshot, use: UseNow, levels: Levels, *, now: float
 ) -> ClusterFigures:
     pods = counted_pods(snapshot, use, now=now)
-    by_workload: dict[WorkloadKey, list[CountedPod]] = defaultdict(list)
+    of_workload: dict[WorkloadKey, list[int]] = defaultdict(list)
     workload_of, node_of, nodes = [], [], dict[str, int]()
     numbers: dict[WorkloadKey, int] = {}
-    for each in pods:
-        key, node = each.workload, each.pod.spec.node_name
-        by_workload[key].append(each)
+    for number, (pod, owner) in enumerate(zip(pods.pods, pods.owners, strict=True)):
+        key, node = (pod.metadata.namespace, owner.kind, owner.name), pod.spec.node_name
+        of_workload[key].append(number)
         workload_of.append(numbers.setdefault(key, len(numbers)))
         node_of.append(nodes.setdefault(node, len(nodes)) if node else -1)
+    by_workload = {key: pods.of(several) for key, several in of_workload.items()}
     sums = PodSums(pods)
     tallies = dict(zip(numbers, sums.by(workload_of, len(numbers)), strict=True))
     by_node = dict(zip(nodes, sums.by(node_of, len(nodes)), strict=True))
@@ -76,40 +76,49 @@ def count_cluster(
     )
 
 
-def counted_pods(snapshot: ClusterSnapshot, use: UseNow, *, now: float) -> list[CountedPod]:
+def counted_pods(snapshot: ClusterSnapshot, use: UseNow, *, now: float) -> CountedPods:
     """All pods that have not ended, each with what its node has said of it."""
     pods = [pod for pod in snapshot.pods.objects.values() if not pod.has_ended]
-    used, demands, owners = _uses(pods, use, now=now), PodDemands(), _Owners(snapshot)
-    return [
-        CountedPod(pod, owners.of(pod), demands.of(pod), used.get(pod.metadata.uid)) for pod in pods
-    ]
+    demands, owners = PodDemands(), _Owners(snapshot)
+    return CountedPods(
+        pods, list(map(owners.of, pods)), list(map(demands.of, pods)), *_uses(pods, use, now=now)
+    )
 
 
-def _uses(pods: Iterable[Pod], use: UseNow, *, now: float) -> dict[str, PodUse]:
-    """By pod. One node after another, so that the names of one only are unpacked at a time."""
-    nodes, by_node = use.nodes(), defaultdict[str, list[Pod]](list)
-    for pod in pods:
-        by_node[pod.spec.node_name].append(pod)
-    used: dict[str, PodUse] = {}
+def _uses(
+    pods: Sequence[Pod], use: UseNow, *, now: float
+) -> tuple[list[NodeUse | None], list[Numbers], list[tuple[int, ...]]]:
+    """Columns of `CountedPods`. One node after another, so that the names of one only are unpacked at a time."""
+    known_nodes, by_node = use.nodes(), defaultdict[str, list[int]](list)
+    for number, pod in enumerate(pods):
+        by_node[pod.spec.node_name].append(number)
+    nodes: list[NodeUse | None] = [None] * len(pods)
+    by_status: list[Numbers] = [()] * len(pods)
+    ended: list[tuple[int, ...]] = [()] * len(pods)
+    alike: dict[Numbers, Numbers] = {}
     for name, several in by_node.items():
         # A node may speak for its own pods only.
-        if (node := nodes.get(name)) is None:
+        if (node := known_nodes.get(name)) is None:
             continue
         containers = node.containers(now=now)
-        for pod in several:
+        for number in several:
+            pod = pods[number]
             if known := containers.get(pod.metadata.uid):
-                used[pod.metadata.uid] = _use(pod, node, known)
-    return used
+                nodes[number] = node
+                found = _by_status(pod, known)
+                # Nodes number their series alike, so that a few are those of nearly all pods.
+                by_status[number] = alike.setdefault(found, found)
+                ended[number] = tuple(set(known.values()).difference(found))
+    return nodes, by_status, ended
 
 
-def _use(pod: Pod, node: NodeUse, known: Mapping[str, int]) -> PodUse:
+def _by_status(pod: Pod, known: Mapping[str, int]) -> Numbers:
     status = pod.status
-    by_status = tuple(
+    return tuple(
         # "containerd://<id>"; an agent says the id as the cgroup has it.
         known.get(each.container_id.rpartition("/")[2])
         for each in (*status.container_statuses, *status.init_container_statuses)
     )
-    return PodUse(node, by_status, tuple(set(known.values()).difference(by_status)))
 
 
 class _Owners:
@@ -134,7 +143,7 @@ class _Owners:
 
 def _workloads(
     objects: ObjectsSnapshot,
-    pods: Mapping[WorkloadKey, list[CountedPod]],
+    pods: Mapping[WorkloadKey, CountedPods],
     tallies: Mapping[WorkloadKey, Tally],
     levels: Levels,
 ) -> dict[WorkloadKey, WorkloadFigures]:
@@ -155,9 +164,9 @@ def _workloads(
         budgets[budget.metadata.namespace].append(budget)
     found: dict[WorkloadKey, WorkloadFigures] = {}
     for key, workload in sorted(seen.items(), key=itemgetter(0)):
-        own, tally = tuple(pods.get(key, ())), tallies.get(key) or Tally()
+        own, tally = pods.get(key, NO_PODS), tallies.get(key) or Tally()
         sums = _levels(key, own, levels)
-        of_pods = own[0].pod.metadata.labels if own else {}
+        of_pods = own.pods[0].metadata.labels if own else {}
         template = _template_labels(workload) or of_pods
         found[key] = WorkloadFigures(
             key=key,
@@ -196,10 +205,10 @@ def wanted(kind: str, workload: WatchedWorkload | None) -> int | None:
             return None
 
 
-def _levels(key: WorkloadKey, pods: Iterable[CountedPod], levels: Levels) -> LevelSums | None:
+def _levels(key: WorkloadKey, pods: CountedPods, levels: Levels) -> LevelSums | None:
     several: list[UseLevels] = []
-    for each in pods:
-        spec = each.pod.spec
+    for pod in pods.pods:
+        spec = pod.spec
         sidecars = (one for one in spec.init_containers if one.is_sidecar)
         for container in (*spec.containers, *sidecars):
             known = levels.get((*key, container.name))
@@ -265,8 +274,8 @@ def _waste_by_node(workloads: Iterable[WorkloadFigures]) -> dict[str, CpuMemory]
         (cpu, more_cpu), (memory, more_memory) = (
             divmod(amount, pods) for amount in (each.waste.cpu_millis, each.waste.memory_bytes)
         )
-        for number, counted in enumerate(each.pods):
-            if node := counted.pod.spec.node_name:
+        for number, pod in enumerate(each.pods.pods):
+            if node := pod.spec.node_name:
                 # What does not divide evenly goes to the first ones.
                 part = CpuMemory(cpu + (number < more_cpu), memory + (number < more_memory))
                 waste[node] += part

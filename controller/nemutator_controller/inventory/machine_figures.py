@@ -8,6 +8,7 @@ from nemutator_common.wire import ProcessUsage, Report, Workload
 
 from nemutator_controller.cluster.labels import namespace_of
 from nemutator_controller.inventory.amounts import NOTHING, CpuMemory
+from nemutator_controller.inventory.counted_pods import NO_PODS
 from nemutator_controller.inventory.figures import Levels, less, namespace_figures
 from nemutator_controller.inventory.model import (
     ClusterFigures,
@@ -99,7 +100,7 @@ def _figures(
         key=key,
         workload=None,
         tally=Tally(cpu_cores=workload.cpu_cores, memory_bytes=workload.memory_bytes),
-        pods=(),
+        pods=NO_PODS,
         wanted=None,
         ready=0,
         levels=None if known is None else level_sums([known]),
@@ -163,7 +164,7 @@ def _together(one: WorkloadFigures, other: WorkloadFigures) -> WorkloadFigures:
         key=one.key,
         workload=None,
         tally=tally,
-        pods=(),
+        pods=NO_PODS,
         wanted=None,
         ready=0,
         levels=levels,

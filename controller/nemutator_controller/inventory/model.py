@@ -1,19 +1,15 @@
 """The cluster of one moment, counted: pods with what they request and use, by workload, namespace and node."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 from nemutator_common.names import RAW_CPU
 
-from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.cluster.watched_objects import ObjectsSnapshot
 from nemutator_controller.inventory.amounts import NOTHING, CpuMemory, cpu_memory
-from nemutator_controller.inventory.current_use import CPU_CORES, LastUse, NodeUse
-from nemutator_controller.inventory.pod_demands import PodDemand
+from nemutator_controller.inventory.counted_pods import CountedPods
 from nemutator_controller.kube.node_objects import Service, WatchedNode
-from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.workload_objects import (
     Autoscaler,
     DisruptionBudget,
@@ -27,50 +23,6 @@ WorkloadKey = tuple[str, str, str]
 
 ContainerName = tuple[str, str, str, str]
 """Namespace, kind and name of the workload, and the container."""
-
-
-class PodUse(msgspec.Struct, frozen=True, gc=False):
-    """What the containers of a pod used last. It says where that stands: as objects, it would take more memory for
-    150 000 pods than all that the brain knows of them."""
-
-    node: NodeUse
-    by_status: tuple[int | None, ...]
-    """The number of the series of each container status, those of init containers after the others; None where
-    the node has not reported it."""
-    ended: tuple[int, ...]
-    """Of containers that the pod has no status of any more."""
-
-    def by_statuses(self) -> list[LastUse | None]:
-        return [None if each is None else self.node.last(each) for each in self.by_status]
-
-    def all(self) -> list[LastUse]:
-        return [self.node.last(each) for each in self._numbers()]
-
-    def cpu_cores(self) -> float | None:
-        """Of all together; None: not known of any."""
-        known = [
-            cores
-            for each in self._numbers()
-            if not math.isnan(cores := float(self.node.columns[CPU_CORES, each]))
-        ]
-        return sum(known) if known else None
-
-    def _numbers(self) -> list[int]:
-        return [each for each in (*self.by_status, *self.ended) if each is not None]
-
-
-class CountedPod(msgspec.Struct, frozen=True, gc=False):
-    """A pod that has not ended."""
-
-    pod: Pod
-    owner: PodOwner
-    demand: PodDemand
-    use: PodUse | None
-    """None: its node has reported none of its containers."""
-
-    @property
-    def workload(self) -> WorkloadKey:
-        return self.pod.metadata.namespace, self.owner.kind, self.owner.name
 
 
 class Tally(msgspec.Struct, gc=False):
@@ -184,7 +136,7 @@ class WorkloadFigures:
     workload: WatchedWorkload | None
     """None: of a kind that is not watched, or not seen yet."""
     tally: Tally
-    pods: tuple[CountedPod, ...]
+    pods: CountedPods
     wanted: int | None
     ready: int
     levels: LevelSums | None

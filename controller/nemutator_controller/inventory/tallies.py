@@ -4,15 +4,17 @@ They are made in arrays: what a pod has used is read out of those of its node, a
 300 000 containers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from nemutator_controller.inventory.amounts import CpuMemory
+from nemutator_controller.inventory.counted_pods import CountedPods
 from nemutator_controller.inventory.current_use import COLUMNS, NodeUse
-from nemutator_controller.inventory.model import CountedPod, Tally
+from nemutator_controller.inventory.model import Tally
+from nemutator_controller.kube.objects import Pod
 
 OOM_KILLED = "OOMKilled"
 
@@ -43,7 +45,7 @@ class PodSums:
 
     def __init__(
         self,
-        pods: Sequence[CountedPod],
+        pods: CountedPods,
         *,
         pods_at_once: int = PODS_AT_ONCE,
         nodes_at_once: int = NODES_AT_ONCE,
@@ -53,7 +55,8 @@ class PodSums:
         for begin in range(0, count, pods_at_once):
             some = pods[begin : begin + pods_at_once]
             self._whole[begin : begin + len(some)] = [
-                (*_counts(each), *_amounts(each.demand)) for each in some
+                (*_counts(pod), *_amounts(demand))
+                for pod, demand in zip(some.pods, some.demands, strict=True)
             ]
         self._sums = [np.full(count, np.nan) for _ in (*_SUMS, *_NETWORK)]
         self._largest = [np.full(count, np.nan) for _ in _LARGEST]
@@ -108,27 +111,28 @@ def _tally(whole: Sequence[int], known: Sequence[float | None]) -> Tally:
     )
 
 
-def _counts(counted: CountedPod) -> tuple[int, ...]:
+def _counts(pod: Pod) -> tuple[int, ...]:
     """Itself, and whether it is ready, pending, without a node; restarts, and ends for want of memory."""
-    status, restarts, oom_ended = counted.pod.status, 0, 0
+    status, restarts, oom_ended = pod.status, 0, 0
     for statuses in (status.container_statuses, status.init_container_statuses):
         for each in statuses:
             restarts += each.restart_count
             if (ended := each.last_state.terminated) is not None:
                 oom_ended += ended.reason == OOM_KILLED
-    is_unscheduled = not counted.pod.spec.node_name
+    is_unscheduled = not pod.spec.node_name
     return 1, status.is_ready, status.phase == "Pending", is_unscheduled, restarts, oom_ended
 
 
-def _used(pods: Iterable[CountedPod], at_once: int) -> Iterator[tuple[Whole, Numbers]]:
+def _used(pods: CountedPods, at_once: int) -> Iterator[tuple[Whole, Numbers]]:
     """The number of the pod of each container that has been reported, and what that used, by column; of some nodes at a time."""
     nodes: dict[int, tuple[NodeUse, list[int], list[int]]] = {}
-    for number, each in enumerate(pods):
-        if (use := each.use) is not None:
-            node = nodes.get(id(use.node))
+    columns = zip(pods.nodes, pods.by_status, pods.ended, strict=True)
+    for number, (use, by_status, ended) in enumerate(columns):
+        if use is not None:
+            node = nodes.get(id(use))
             if node is None:
-                node = nodes[id(use.node)] = use.node, [], []
-            for one in (*use.by_status, *use.ended):
+                node = nodes[id(use)] = use, [], []
+            for one in (*by_status, *ended):
                 if one is not None:
                     node[1].append(number)
                     node[2].append(one)

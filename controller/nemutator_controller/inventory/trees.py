@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nemutator_common import names
 
 from nemutator_controller.inventory.amounts import cpu_memory
+from nemutator_controller.inventory.counted_pods import CountedPod, CountedPods
 from nemutator_controller.inventory.current_use import LastUse
 from nemutator_controller.inventory.documents import (
     UNKNOWN,
@@ -18,7 +19,7 @@ from nemutator_controller.inventory.documents import (
     used_of,
     workload_item,
 )
-from nemutator_controller.inventory.model import CountedPod, ProgramUse, Tally, WorkloadFigures
+from nemutator_controller.inventory.model import ProgramUse, Tally, WorkloadFigures
 from nemutator_controller.inventory.tallies import OOM_KILLED, PodSums
 from nemutator_controller.kube.objects import Container, ContainerStatus
 
@@ -104,7 +105,7 @@ def _namespace(name: str, workloads: Sequence[WorkloadFigures]) -> NamespaceBran
     return NamespaceBranch(name=name, sums=sums_document(total), workloads=branches)
 
 
-def _pods(several: Sequence[CountedPod]) -> list[PodBranch]:
+def _pods(several: CountedPods) -> list[PodBranch]:
     tallies = PodSums(several).each()
     return [_pod(each, tally) for each, tally in zip(several, tallies, strict=True)]
 

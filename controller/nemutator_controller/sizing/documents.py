@@ -1,5 +1,6 @@
 """The document of /api/v1/advice: for each container a value with its reason, or only a reason."""
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -136,7 +137,7 @@ def advice_list(
             span_s=span_s,
             last_at=last_at,
             use=use,
-            requests_now=NO_AMOUNTS if asked is None else _requested(asked),
+            requests_now=NO_AMOUNTS if asked is None else _requested(asked.cpu_millis, asked.memory_bytes),
             requests=requests,
             limits=RecommendedAmounts(None, requests.memory) if is_limited and requests.memory else NO_AMOUNTS,
             lower=lower,
@@ -274,8 +275,8 @@ def _reasons(
     ]
 
 
-def _requested(asked: Requested) -> RecommendedAmounts:
-    cpu, memory = asked.cpu_millis, asked.memory_bytes
+@functools.lru_cache(maxsize=4096)
+def _requested(cpu: int | None, memory: int | None) -> RecommendedAmounts:
     return RecommendedAmounts(
         cpu=None if cpu is None else f"{cpu}m", memory=None if memory is None else str(memory)
     )

@@ -2,6 +2,8 @@
 
 import functools
 import math
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +35,14 @@ def reasons(
     away_s = now - seen.last_at
     away = away_s > AWAY_S
     found = [""] * len(seen.keys)
-    told = is_new | few | young | (held > 0) | (waited > 0) | (seen.kills > 0) | pressed | away
-    at = np.flatnonzero(told)
+    hindered = (held > 0) | (waited > 0) | (seen.kills > 0) | pressed
+    told = is_new | few | young | hindered | away
+    # Of nearly all of a cluster that is watched for less than a day one of these is all that there is to say.
+    alone = ~(is_new | hindered | away)
+    for at, texts in _plain(seen, firm=firm, few=few & alone, young=young & ~few & alone):
+        for row, text in zip(at.tolist(), texts, strict=True):
+            found[row] = text
+    at = np.flatnonzero(told & ~(alone & (few | young)))
     columns = (
         at, is_new[at], few[at], young[at], seen.points[at], seen.span_s[at], seen.sampled_s[at],
         seen.step_s[at], seen.observed_s[at], held[at], waited[at], seen.kills[at], pressed[at],
@@ -60,6 +68,30 @@ def reasons(
             parts.append(gone)
         found[row] = parts[0] if len(parts) == 1 else "; ".join(parts)
     return found
+
+
+def _plain(
+    seen: UsageColumns, *, firm: int, few: Flags, young: Flags
+) -> Iterator[tuple[npt.NDArray[np.intp], Iterable[str]]]:
+    """Rows, and the only sentence of each."""
+    at = np.flatnonzero(few)
+    points = seen.points[at]
+    needed_s = np.where(points < firm, 0.0, (firm - 1) * seen.sampled_s[at] / np.maximum(points, 1))
+    yield (
+        at,
+        map(_few, points.tolist(), repeat(firm), _shown(seen.span_s[at]), _shown(needed_s)),
+    )
+    at = np.flatnonzero(young)
+    yield at, map(_young, _shown(seen.observed_s[at]))
+
+
+def _shown(seconds: Numbers) -> list[int]:
+    """Without what `_span` does not show, so that many are the same."""
+    whole = seconds.astype(np.int64)
+    for size in (60, 3600, 86_400):
+        whole = np.where(whole >= 2 * size, whole // size * size, whole)
+    shown: list[int] = whole.tolist()
+    return shown
 
 
 @functools.lru_cache(maxsize=10_000)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from nemutator_controller.app.inventory import WatchedByBrain
-from nemutator_controller.app.placement import NoLevels
 from nemutator_controller.app.scaled_autoscalers import (
     ClusterAutoscalers,
     SpareOfCluster,
@@ -32,6 +31,7 @@ from nemutator_controller.scaling.records import CpuGoal, FoundAutoscaler, Scale
 from tests.contract.in_cluster.watched_cluster import watched
 from tests.contract.kube.waiting import until
 from tests.fakes.clocks import ManualClock
+from tests.fakes.inventory import FixedLevels
 from tests.fakes.journals import MemoryJournal
 from tests.fakes.kube import kinds
 from tests.fakes.process import fake_process
@@ -106,7 +106,7 @@ def counted(cluster: Any) -> CountedCluster:
         return body()
 
     use = CurrentUse(most_nodes=10)
-    return CountedCluster(WatchedByBrain(cluster), use, NoLevels(), at_once, Hurrying())
+    return CountedCluster(WatchedByBrain(cluster), use, FixedLevels(), at_once, Hurrying())
 
 
 def of_two() -> dict[str, Any]:

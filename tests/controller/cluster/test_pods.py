@@ -122,22 +122,18 @@ def test_a_namespace_is_held_by_the_nodes_of_its_pods() -> None:
     assert seen.holding("elsewhere") is None
 
 
-def at(created_pod: Pod, created: str) -> Pod:
-    metadata = msgspec.structs.replace(created_pod.metadata, creation_timestamp=created)
-    return msgspec.structs.replace(created_pod, metadata=metadata)
-
-
-def test_of_each_managers_pods_the_newest_stands_for_all() -> None:
+def test_the_pods_of_a_manager_are_together_and_who_has_none_is_alone() -> None:
     other = owned("ReplicaSet", "db-abc", "rs2")
     unmanaged = (Owner("Node", "n1", "n"),)
     seen = picture(
-        at(pod("a", uid="u1", owners=DEPLOYED), "2026-01-01T00:00:00Z"),
-        at(pod("b", uid="u2", owners=DEPLOYED), "2026-01-03T00:00:00Z"),
-        at(pod("c", uid="u3", owners=DEPLOYED), "2026-01-02T00:00:00Z"),
+        pod("a", uid="u1", owners=DEPLOYED),
+        pod("b", uid="u2", owners=DEPLOYED),
+        pod("c", uid="u3", owners=DEPLOYED),
         pod("d", uid="u4", owners=other),
         pod("e", uid="u5", owners=unmanaged),
         pod("f", uid="u6", owners=unmanaged),
         pod("g", uid="u7"),
         pod("h", uid="u8"),
     )
-    assert sorted(one.metadata.name for one in seen.newest()) == ["b", "d", "e", "f", "g", "h"]
+    families = ["".join(sorted(pod.metadata.name for pod in pods)) for pods in seen.families()]
+    assert sorted(families) == ["abc", "d", "e", "f", "g", "h"]

@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.inventory.amounts import CpuMemory
+from nemutator_controller.inventory.counted_pods import NO_PODS, CountedPods
 from nemutator_controller.inventory.figures import counted_pods
-from nemutator_controller.inventory.model import CountedPod, Tally
+from nemutator_controller.inventory.model import Tally
 from nemutator_controller.inventory.tallies import PodSums
 
 from tests.fakes.inventory import NOW, FixedUse, Used, counted_pod, last_use
@@ -12,7 +13,7 @@ amounts = st.none() | st.integers(0, 1 << 20).map(float)
 
 
 @st.composite
-def counted(draw: st.DrawFn) -> list[CountedPod]:
+def counted(draw: st.DrawFn) -> CountedPods:
     pods, used = [], list[Used]()
     for number in range(draw(st.integers(0, 4))):
         name = f"p-{number}"
@@ -32,7 +33,7 @@ def counted(draw: st.DrawFn) -> list[CountedPod]:
 
 
 @given(counted(), st.data())
-def test_groups_have_the_sums_of_their_pods(pods: list[CountedPod], data: st.DataObject) -> None:
+def test_groups_have_the_sums_of_their_pods(pods: CountedPods, data: st.DataObject) -> None:
     sums, of = PodSums(pods), [data.draw(st.integers(-1, 2)) for _ in pods]
     groups = [Tally(), Tally(), Tally()]
     for each, group in zip(sums.each(), of, strict=True):
@@ -86,5 +87,5 @@ def test_containers_of_a_pod_add_up_and_share_one_network() -> None:
 
 
 def test_no_pods_are_no_sums() -> None:
-    assert PodSums([]).each() == []
-    assert PodSums([]).by([], 1) == [Tally()]
+    assert PodSums(NO_PODS).each() == []
+    assert PodSums(NO_PODS).by([], 1) == [Tally()]

@@ -53,6 +53,21 @@ def test_the_same_event_twice_changes_nothing() -> None:
     assert len(picture.put(manifest("a", 4))) == 1
 
 
+def test_a_snapshot_has_the_same_values_and_items_as_a_dict() -> None:
+    picture = store()
+    for number in range(30):
+        picture.put(manifest(f"pod-{number}", number + 1))
+    objects = picture.snapshot().objects
+    plain = {key: objects[key] for key in objects}
+    assert len(objects) == len(objects.values()) == len(objects.items()) == 30
+    assert [*objects.items()] == [*plain.items()]
+    assert [*objects.values()] == [*plain.values()]
+    one = objects["team/pod-7"]
+    assert one in objects.values()
+    assert ("team/pod-7", one) in objects.items()
+    assert ("team/pod-8", one) not in objects.items()
+
+
 def test_the_same_name_with_another_uid_went_and_came() -> None:
     picture = store()
     picture.put(manifest("a", 3, uid="1"))

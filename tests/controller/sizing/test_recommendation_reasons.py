@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from nemutator_controller.sizing.known_usage import KnownUsage
 from nemutator_controller.sizing.recommendation import recommend
@@ -34,3 +36,31 @@ def test_what_is_to_be_said_of_one_is_said_in_order_beside_others(
 ) -> None:
     found = recommend(columns_of(OLD, seen, OLD), now=0.0)
     assert list(found.reasons) == ["", reason, ""]
+
+
+PRESSED = "waits for memory that was taken from it: it needs more"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(8, 300),
+            st.floats(0.0, 300_000.0, allow_subnormal=False),
+            st.floats(1.0, 300_000.0, allow_subnormal=False),
+            st.sampled_from([10.0, 99.0, 1e4]),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_is_said_alone_is_said_the_same_beside_something_else(
+    several: list[tuple[int, float, float, float]],
+) -> None:
+    """Most have one sentence, which is made another way."""
+    rows = [
+        replace(OLD, points=points, span_s=span_s, sampled_s=sampled_s, steps=steps)
+        for points, span_s, sampled_s, steps in several
+    ]
+    alone = recommend(columns_of(*rows), now=0.0).reasons
+    beside = recommend(columns_of(*(replace(one, memory_waiting=0.5) for one in rows)), now=0.0)
+    assert [f"{one}; {PRESSED}" if one else PRESSED for one in alone] == list(beside.reasons)
