@@ -32,19 +32,20 @@ class DayView:
 
 
 class Days:
-    """Matrices with a line for each row and a column for each of the last cells, on the fine scale."""
+    """Matrices with a line for each row and a column for each of the last cells, on the fine scale; cell by cell in memory, as
+    those of minutes."""
 
     def __init__(self, figures: Sequence[Figure], *, rows: int) -> None:
         self.rows = rows
         self.figures = tuple(figures)
-        self.pods: FineCodes = np.zeros((rows, CELLS), dtype=np.uint16)
+        self.pods: FineCodes = np.zeros((CELLS, rows), dtype=np.uint16).T
         self.by_figure: dict[str, dict[str, FineCodes]] = {}
 
     def figure(self, name: str) -> dict[str, FineCodes]:
         found = self.by_figure.get(name)
         if found is None:
             found = self.by_figure[name] = {
-                measure: np.zeros((self.rows, CELLS), dtype=np.uint16) for measure in MEASURES
+                measure: np.zeros((CELLS, self.rows), dtype=np.uint16).T for measure in MEASURES
             }
         return found
 

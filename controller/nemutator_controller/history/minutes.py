@@ -51,26 +51,27 @@ class MinuteView:
 class Minutes:
     """Matrices with a line for each row and a column for each of the last minutes.
 
-    Memory that no row has used yet is not taken from the system: numpy asks for zeroed pages.
+    Minute by minute in memory, of which what was never written is not taken from the system: numpy asks for zeroed pages. And a
+    minute that begins is cleared as one piece: row by row, it would be somewhere else in each of 20 000 lines of a dozen matrices.
     """
 
     def __init__(self, figures: Sequence[Figure], *, rows: int) -> None:
         self.rows = rows
         self.figures = tuple(figures)
-        self.time: npt.NDArray[np.float32] = np.zeros((rows, CELLS), dtype=np.float32)
+        self.time: npt.NDArray[np.float32] = np.zeros((CELLS, rows), dtype=np.float32).T
         """Seconds that all pods ran, added up."""
-        self.unbegun: npt.NDArray[np.uint8] = np.zeros((rows, CELLS), dtype=np.uint8)
+        self.unbegun: npt.NDArray[np.uint8] = np.zeros((CELLS, rows), dtype=np.uint8).T
         """`_NEVER` less the first moment of the minute that was reported: zeroed pages mean never."""
-        self.ended: npt.NDArray[np.uint8] = np.zeros((rows, CELLS), dtype=np.uint8)
+        self.ended: npt.NDArray[np.uint8] = np.zeros((CELLS, rows), dtype=np.uint8).T
         self.by_figure: dict[str, MinuteFigure] = {}
 
     def figure(self, name: str) -> MinuteFigure:
         """The matrices of a figure, which begin when it is first known."""
         found = self.by_figure.get(name)
         if found is None:
-            shape = (self.rows, CELLS)
+            shape = (CELLS, self.rows)
             found = self.by_figure[name] = MinuteFigure(
-                np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.uint16)
+                np.zeros(shape, dtype=np.float32).T, np.zeros(shape, dtype=np.uint16).T
             )
         return found
 
@@ -83,12 +84,12 @@ class Minutes:
         columns: Mapping[str, Numbers],
     ) -> None:
         """Points that lie within one minute each, of which *begin* and *end* are seconds."""
-        at = rows * CELLS + cells
+        at = cells * self.rows + rows
         seconds = (end - begin).astype(np.float32)
-        np.add.at(self.time.reshape(-1), at, seconds)
+        np.add.at(self.time.T.reshape(-1), at, seconds)
         first = (_NEVER - begin * _PARTS).astype(np.uint8)
-        np.maximum.at(self.unbegun.reshape(-1), at, first)
-        np.maximum.at(self.ended.reshape(-1), at, np.ceil(end * _PARTS).astype(np.uint8))
+        np.maximum.at(self.unbegun.T.reshape(-1), at, first)
+        np.maximum.at(self.ended.T.reshape(-1), at, np.ceil(end * _PARTS).astype(np.uint8))
         for name, values in columns.items():
             where, used, during = at, values, seconds
             unknown = np.isnan(values)
@@ -98,8 +99,8 @@ class Minutes:
                 known = ~unknown
                 where, used, during = at[known], values[known], seconds[known]
             figure = self.figure(name)
-            np.add.at(figure.total.reshape(-1), where, (used * during).astype(np.float32))
-            np.maximum.at(figure.most.reshape(-1), where, encode_fine(used))
+            np.add.at(figure.total.T.reshape(-1), where, (used * during).astype(np.float32))
+            np.maximum.at(figure.most.T.reshape(-1), where, encode_fine(used))
 
     def clear(self, cells: Moments, *, used: int) -> None:
         """Forget the columns *cells* of the first *used* rows: other minutes begin there."""

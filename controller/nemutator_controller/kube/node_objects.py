@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from nemutator_controller.kube.objects import Condition, Object, Shape
-from nemutator_controller.kube.shared_values import set_field, shared, shared_texts
+from nemutator_controller.kube.shared_values import no_texts, set_field, shared, shared_texts
 
 
 class Taint(Shape, frozen=True, gc=False):
@@ -30,8 +30,8 @@ class WatchedNodeSpec(Shape, frozen=True, gc=False):
 
 
 class WatchedNodeStatus(Shape, frozen=True, gc=False):
-    capacity: Mapping[str, str] = {}
-    allocatable: Mapping[str, str] = {}
+    capacity: Mapping[str, str] = msgspec.field(default_factory=no_texts)
+    allocatable: Mapping[str, str] = msgspec.field(default_factory=no_texts)
     conditions: tuple[Condition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
 

@@ -10,7 +10,13 @@ from collections.abc import Mapping
 import msgspec
 from nemutator_common import names
 
-from nemutator_controller.kube.shared_values import set_field, shared, shared_moment, shared_texts
+from nemutator_controller.kube.shared_values import (
+    no_texts,
+    set_field,
+    shared,
+    shared_moment,
+    shared_texts,
+)
 
 OURS = f"{names.DOMAIN}/"
 
@@ -34,8 +40,8 @@ class Metadata(Shape, frozen=True, gc=False):
     generation: int = 0
     creation_timestamp: str = ""
     deletion_timestamp: str = ""
-    labels: Mapping[str, str] = {}
-    annotations: Mapping[str, str] = {}
+    labels: Mapping[str, str] = msgspec.field(default_factory=no_texts)
+    annotations: Mapping[str, str] = msgspec.field(default_factory=no_texts)
     """Only ours (`nemutator.io/…`) are kept: others are as large as people make them."""
     owner_references: tuple[Owner, ...] = ()
 
@@ -67,8 +73,8 @@ class Object(Shape, frozen=True, gc=False):
 
 
 class Resources(Shape, frozen=True, gc=False):
-    requests: Mapping[str, str] = {}
-    limits: Mapping[str, str] = {}
+    requests: Mapping[str, str] = msgspec.field(default_factory=no_texts)
+    limits: Mapping[str, str] = msgspec.field(default_factory=no_texts)
 
     def __hash__(self) -> int:
         return hash((*self.requests.values(), *self.limits.values()))
@@ -94,7 +100,7 @@ class PodSpec(Shape, frozen=True, gc=False):
     init_containers: tuple[Container, ...] = ()
     node_name: str = ""
     host_network: bool = False
-    overhead: Mapping[str, str] = {}
+    overhead: Mapping[str, str] = msgspec.field(default_factory=no_texts)
     """What its RuntimeClass adds to what its containers request."""
     resources: Resources = NO_RESOURCES
     """Of the pod as a whole, which then count instead of those of its containers."""
@@ -130,7 +136,7 @@ class ContainerStatus(Shape, frozen=True, gc=False):
     container_id: str = msgspec.field(default="", name="containerID")
     restart_count: int = 0
     last_state: LastState = NEVER_ENDED
-    allocated_resources: Mapping[str, str] = {}
+    allocated_resources: Mapping[str, str] = msgspec.field(default_factory=no_texts)
     """What kubelet has reserved for it; it differs from the spec while a resize is under way."""
     resources: Resources = NO_RESOURCES
     """What it runs with."""
@@ -193,9 +199,9 @@ class RuntimeClass(Object, frozen=True, gc=False):
 
 class LimitRangeItem(Shape, frozen=True, gc=False):
     type: str
-    min: Mapping[str, str] = {}
-    max: Mapping[str, str] = {}
-    max_limit_request_ratio: Mapping[str, str] = {}
+    min: Mapping[str, str] = msgspec.field(default_factory=no_texts)
+    max: Mapping[str, str] = msgspec.field(default_factory=no_texts)
+    max_limit_request_ratio: Mapping[str, str] = msgspec.field(default_factory=no_texts)
 
 
 class LimitRangeSpec(Shape, frozen=True, gc=False):
@@ -207,8 +213,8 @@ class LimitRange(Object, frozen=True, gc=False):
 
 
 class ResourceQuotaStatus(Shape, frozen=True, gc=False):
-    hard: Mapping[str, str] = {}
-    used: Mapping[str, str] = {}
+    hard: Mapping[str, str] = msgspec.field(default_factory=no_texts)
+    used: Mapping[str, str] = msgspec.field(default_factory=no_texts)
 
 
 class ResourceQuota(Object, frozen=True, gc=False):
@@ -216,12 +222,13 @@ class ResourceQuota(Object, frozen=True, gc=False):
 
 
 class NodeStatus(Shape, frozen=True, gc=False):
-    allocatable: Mapping[str, str] = {}
+    allocatable: Mapping[str, str] = msgspec.field(default_factory=no_texts)
 
 
 class Node(Object, frozen=True, gc=False):
     status: NodeStatus = NodeStatus()
 
 
-def _ours(annotations: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in annotations.items() if key.startswith(OURS)}
+def _ours(annotations: Mapping[str, str]) -> Mapping[str, str]:
+    ours = {key: value for key, value in annotations.items() if key.startswith(OURS)}
+    return ours or no_texts()

@@ -32,5 +32,14 @@ def _texts(*flat: str) -> Mapping[str, str]:
     return dict(zip(flat[:half], flat[half:], strict=True))
 
 
+_NO_TEXTS: Mapping[str, str] = {}
+
+
+def no_texts() -> Mapping[str, str]:
+    """The one mapping of nothing. A shape whose default is `{}` gets a dict of its own: of a pod with two containers
+    four, which take 320 bytes."""
+    return _NO_TEXTS
+
+
 set_field = msgspec.structs.force_setattr
 """Only used while an object is made, before anybody else has seen it."""

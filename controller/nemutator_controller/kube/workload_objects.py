@@ -12,7 +12,7 @@ from nemutator_controller.kube.objects import (
     Shape,
 )
 from nemutator_controller.kube.runtime_flags import runtime_flags
-from nemutator_controller.kube.shared_values import set_field, shared, shared_texts
+from nemutator_controller.kube.shared_values import no_texts, set_field, shared, shared_texts
 
 
 class TemplateVariable(Shape, frozen=True, gc=False):
@@ -50,7 +50,7 @@ class TemplatePodSpec(Shape, frozen=True, gc=False):
     runtime: tuple[tuple[str, tuple[str, ...]], ...] = msgspec.field(default=(), name="#runtime")
     """By name of the container, how much of a machine its language may take, as `runtime_flags` finds it."""
     init_containers: tuple[Container, ...] = ()
-    overhead: Mapping[str, str] = {}
+    overhead: Mapping[str, str] = msgspec.field(default_factory=no_texts)
     resources: Resources = NO_RESOURCES
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class TemplatePodSpec(Shape, frozen=True, gc=False):
 
 
 class TemplateMetadata(Shape, frozen=True, gc=False):
-    labels: Mapping[str, str] = {}
+    labels: Mapping[str, str] = msgspec.field(default_factory=no_texts)
 
     def __post_init__(self) -> None:
         if self.labels:

@@ -72,3 +72,10 @@ def test_weekly_figures_can_be_asked_for_alone() -> None:
     minutes = Minutes(FIGURES, rows=1)
     added(minutes, 5, 0, 15, cpu_cores=1.0, throttled=0.5)
     assert list(minutes.view(slice(0, 1), np.array([5]), weekly=True).mean) == [CPU.name]
+
+
+def test_a_minute_is_one_piece_of_memory() -> None:
+    """It begins with all its rows cleared, which else are in as many places."""
+    minutes = Minutes(FIGURES, rows=10)
+    minutes.figure("cpu_cores")
+    assert all(matrix[:, 3].flags.c_contiguous for matrix in minutes.matrices())

@@ -38,6 +38,21 @@ def test_annotations_of_others_are_dropped() -> None:
     }
 
 
+def test_what_is_not_there_is_one_and_the_same_nothing() -> None:
+    manifest = pod("a")
+    manifest["status"] = {"containerStatuses": [{"name": "app"}]}
+    one = DECODER.object(json.dumps(manifest).encode())
+    two = decoded("b", annotations={"kubectl/last-applied": "x"})
+    nothing = one.metadata.labels
+    assert nothing == {}
+    [status] = one.status.container_statuses
+    for other in (
+        one.metadata.annotations, two.metadata.annotations, two.metadata.labels, one.spec.overhead,
+        status.allocated_resources, status.resources.requests, status.resources.limits,
+    ):  # fmt: skip
+        assert other is nothing
+
+
 def test_the_controller_is_the_owner_that_says_so() -> None:
     owners = [
         {"kind": "Node", "name": "n", "uid": "1"},
