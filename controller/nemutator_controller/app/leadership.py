@@ -18,6 +18,7 @@ from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.kube.budget import OverBudgetError, WriteBudget
 from nemutator_controller.kube.failures import KubeError, NotFoundError
+from nemutator_controller.kube.fences import fenced
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import PODS
@@ -73,7 +74,7 @@ class Leadership:
             self._process.meter.gauge(names.BRAIN_LEADS, 1.0)
             return [*tasks, label]
         alone = sorted((task for task in tasks if task.alone), key=lambda task: task.phase)
-        bodies = {task.name: task.run for task in alone}
+        bodies = {task.name: fenced(task.run, leading.now) for task in alone}
         return [
             *(task for task in tasks if not task.alone),
             label,

@@ -27,6 +27,7 @@ from nemutator_controller.leasing.election import (
 
 class LeaseSpec(Shape, frozen=True, gc=False):
     holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
     acquire_time: datetime | None = None
     renew_time: datetime | None = None
     lease_transitions: int | None = None
@@ -79,7 +80,7 @@ class KubeLease:
 def _spec(lease: BrainLease) -> dict[str, Any]:
     return {
         "holderIdentity": lease.holder,
-        "leaseDurationSeconds": int(LEASE_S),
+        "leaseDurationSeconds": int(lease.lasts_s),
         "acquireTime": _written(lease.acquired_at),
         "renewTime": _written(lease.renewed_at),
         "leaseTransitions": lease.transitions,
@@ -97,6 +98,7 @@ def _lease(body: bytes) -> BrainLease:
         acquired_at=_moment(spec.acquire_time),
         renewed_at=_moment(spec.renew_time),
         transitions=spec.lease_transitions or 0,
+        lasts_s=float(spec.lease_duration_seconds or LEASE_S),
         version=found.metadata.resource_version,
     )
 

@@ -26,11 +26,8 @@ from nemutator_controller.leasing.ports import LeaseStore
 
 log = logging.getLogger(__name__)
 
-RETRY_S = 2.0
-"""Between two readings of the lease."""
-
-TRY_S = 5.0
-"""For one check, and what is written after it."""
+TRY_S = 2.0
+"""For one check, and what is written after it. A holder whose tries hang has another one before it stops."""
 
 CHECK_S = 0.2
 """Between two readings of the clock."""
@@ -62,7 +59,8 @@ class Leading:
             while True:
                 await self._try()
                 self._note()
-                await self.process.clock.sleep(RETRY_S)
+                clock = self.process.clock
+                await clock.sleep(self.election.next_try_s(clock.monotonic()))
         finally:
             await self._release()
 

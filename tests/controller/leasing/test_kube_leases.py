@@ -38,7 +38,16 @@ def lease_of(body: bytes) -> KubeLease:
 
 async def test_a_lease_that_nobody_has_held_is_free() -> None:
     body = b'{"metadata": {"name": "nemutator-brain", "resourceVersion": "7"}, "spec": {}}'
-    assert await lease_of(body).read() == BrainLease("", 0.0, 0.0, 0, "7")
+    assert await lease_of(body).read() == BrainLease("", 0.0, 0.0, 0, version="7")
+
+
+async def test_a_lease_says_for_how_long_it_is_left_to_its_holder() -> None:
+    body = (
+        b'{"metadata": {"name": "a", "resourceVersion": "7"}, "spec": {"leaseDurationSeconds": 15}}'
+    )
+    lease = await lease_of(body).read()
+    assert lease is not None
+    assert lease.lasts_s == 15.0
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.supervising import HungTasksError
-from nemutator_controller.leasing.election import DEADLINE_S, LEASE_S, Election
-from nemutator_controller.leasing.leading import CHECK_S, PART, RETRY_S, Leading
+from nemutator_controller.leasing.election import DEADLINE_S, LEASE_S, RENEW_S, WATCH_S, Election
+from nemutator_controller.leasing.leading import CHECK_S, PART, STOP_S, Leading
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.leases import MemoryLease
@@ -97,10 +97,10 @@ async def test_a_brain_that_stops_lets_the_other_one_begin_at_its_next_try(brain
     first = brains.start("a")
     await brains.clock.advance(CHECK_S)
     brains.start("b")
-    await brains.clock.advance(RETRY_S)
+    await brains.clock.advance(RENEW_S)
     await first.stop()
     assert brains.working == []
-    await brains.clock.advance(RETRY_S + CHECK_S)
+    await brains.clock.advance(RENEW_S + CHECK_S)
     assert brains.working == ["b"]
 
 
@@ -109,15 +109,38 @@ async def test_the_holder_stops_before_another_one_may_begin(brains: Brains, tro
     brains.start("a")
     await brains.clock.advance(CHECK_S)
     other = brains.start("b")
-    await brains.clock.advance(RETRY_S)
+    await brains.clock.advance(RENEW_S)
     # Only the holder cannot reach it any more.
     cut_off = MemoryLease(is_away=trouble == "is_away", hangs=trouble == "hangs")
     brains.all[0].leading.store = cut_off
     await brains.clock.advance(DEADLINE_S + CHECK_S)
     assert brains.working == []
     assert not other.leading.now()
-    await brains.clock.advance(LEASE_S - DEADLINE_S + RETRY_S)
+    await brains.clock.advance(LEASE_S - DEADLINE_S + RENEW_S)
     assert brains.working == ["b"]
+
+
+@pytest.mark.parametrize("since_renewal_s", [0.0, 0.7, RENEW_S - 0.1])
+async def test_work_of_a_brain_that_dies_goes_on_within_its_time_at_whatever_moment(
+    brains: Brains, since_renewal_s: float
+) -> None:
+    first = brains.start("a")
+    await brains.clock.advance(CHECK_S)
+    brains.start("b")
+    await brains.clock.advance(60.0)
+    renewed = brains.lease.kept
+    while brains.lease.kept == renewed:
+        await brains.clock.advance(0.1)
+    await brains.clock.advance(since_renewal_s)
+    # A killed process gives nothing back.
+    first.leading.store = MemoryLease(is_away=True)
+    await first.stop()
+    waited_s = 0.0
+    while brains.working != ["b"]:
+        await brains.clock.advance(0.1)
+        waited_s += 0.1
+    assert STOP_S + DEADLINE_S < LEASE_S
+    assert waited_s <= LEASE_S + WATCH_S + 0.2
 
 
 async def test_who_leads_again_begins_its_work_anew(brains: Brains) -> None:
@@ -128,7 +151,7 @@ async def test_who_leads_again_begins_its_work_anew(brains: Brains) -> None:
     assert brains.working == []
     assert brain.meter.value(names.BRAIN_LEADS) == 0
     brains.lease.is_away = False
-    await brains.clock.advance(RETRY_S + CHECK_S)
+    await brains.clock.advance(RENEW_S + CHECK_S)
     assert brains.working == ["a"]
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_common.names import PROFILE, PROFILE_RESULT
-from nemutator_controller.leasing.election import LEASE_S
-from nemutator_controller.leasing.leading import RETRY_S
+from nemutator_controller.leasing.election import LEASE_S, WATCH_S
 
 from tests.e2e.testbed.in_cluster.installation import (
     READY_S,
@@ -34,7 +33,7 @@ from tests.testbed.running.waiting import until
 BEFORE, AFTER = 20, 40
 """Reports that are acknowledged before the kill and after it."""
 
-LEADS_WITHIN_S = 60.0 + LEASE_S + RETRY_S
+LEADS_WITHIN_S = 60.0 + LEASE_S + WATCH_S
 
 
 @dataclass
