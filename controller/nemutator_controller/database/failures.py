@@ -129,6 +129,11 @@ _REFUSALS = (
     "is not permitted to log in",
     "permission denied for database",
 )
+_NO_CONNECTION_LEFT = (
+    "too many clients already",
+    "too many connections for",
+    "remaining connection slots are reserved",
+)
 
 
 class ValueRefusedError(ValueError):
@@ -175,6 +180,8 @@ def postgres_reason_of(error: BaseException | None) -> Reason:
         # Without one the connection was not made, or has ended.
         if any(refusal in str(error) for refusal in _REFUSALS) or "does not exist" in str(error):
             return "denied"
+        if any(words in str(error) for words in _NO_CONNECTION_LEFT):
+            return "busy"
         # Of a server that is there, and slow, nobody should be told to start it.
         return "deadline" if "timeout expired" in str(error) else "gone"
     return _STATES.get(state) or _STATES.get(state[:2], "other")

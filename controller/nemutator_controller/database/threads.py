@@ -13,7 +13,9 @@ class JobThreads:
     """Runs jobs in the order of their submission, on *count* threads; at most *length* wait."""
 
     def __init__(self, name: str, *, count: int, length: int) -> None:
-        self._jobs: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(length)
+        self._jobs: queue.Queue[tuple[list[Callable[[], Any]], Future[Any]] | None] = queue.Queue(
+            length
+        )
         # They are daemons, because a disk that hangs may not prevent the process from ending.
         self._threads = [
             threading.Thread(target=self._work, name=f"{name} {number}", daemon=True)
@@ -26,9 +28,11 @@ class JobThreads:
         return self._jobs.qsize()
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        """The future result; raises `queue.Full`. Cancelling it before its turn skips the job."""
-        future: Future[T] = Future()
-        self._jobs.put_nowait((job, future))
+        """The future result; raises `queue.Full`. Cancelling it before its turn skips the job, and lets go of its data."""
+        box, future = [job], Future[T]()
+        self._jobs.put_nowait((box, future))
+        # The thread may hang at the job before it for as long as the server does.
+        future.add_done_callback(lambda _: box.clear())
         return future
 
     def close(self, deadline_s: float) -> None:
@@ -48,11 +52,11 @@ class JobThreads:
             del item
 
 
-def _run(job: Callable[[], T], future: Future[T]) -> None:
+def _run(box: list[Callable[[], Any]], future: Future[Any]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        result = job()
+        result = box[0]()
     except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
         future.set_exception(error)
     else:

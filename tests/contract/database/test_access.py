@@ -1,8 +1,11 @@
 """The database under a running brain."""
 
+import asyncio
+import gc
 import logging
 import sqlite3
 import threading
+import weakref
 from functools import partial
 from pathlib import Path
 
@@ -115,6 +118,29 @@ async def test_a_stuck_writer_fails_by_deadline_then_by_a_full_queue(tmp_path: P
         release.set()
     # Whoever gave up is not worked for.
     assert not ran
+
+
+async def test_jobs_that_wait_behind_one_that_hangs_keep_nothing_once_they_are_given_up(
+    tmp_path: Path,
+) -> None:
+    class Batch:
+        def write(self, _: Connection) -> None:
+            raise AssertionError("nobody waits for it")
+
+    release = threading.Event()
+    with opened(tmp_path / "x.db") as database:
+        with pytest.raises(StoreUnavailableError):
+            await database.write(lambda _: release.wait(60), deadline_s=0.01)
+        batch = Batch()
+        given_up = weakref.ref(batch)
+        with pytest.raises(StoreUnavailableError):
+            await database.write(batch.write, deadline_s=0.001)
+        del batch
+        # The thread's future hears of it with the next turn of the loop.
+        await asyncio.sleep(0)
+        gc.collect()
+        assert given_up() is None
+        release.set()
 
 
 def test_closing_finishes_what_was_submitted() -> None:

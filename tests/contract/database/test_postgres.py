@@ -2,10 +2,8 @@
 
 import asyncio
 import contextlib
-import os
 import secrets
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +24,7 @@ from tests.fakes.databases import opened_on
 from tests.fakes.meters import MemoryMeter
 from tests.testbed.parts.postgres import Postgres
 from tests.testbed.parts.postgres_databases import new_database
+from tests.testbed.parts.postgres_disks import small_disk
 
 pytestmark = pytest.mark.e2e
 
@@ -198,7 +197,7 @@ async def test_a_read_only_one_says_so(server: Server, postgres: Postgres) -> No
 
 
 async def test_a_full_disk_says_so_and_heals(postgres: Postgres, tmp_path: Path) -> None:
-    with small_disk(postgres) as (space, grow), new_database(postgres, tmp_path) as server:
+    with small_disk(postgres, "24m") as (space, grow), new_database(postgres, tmp_path) as server:
         postgres.sql(f"ALTER DATABASE {server.database} SET TABLESPACE {space}")
         with opened_on(server) as database:
             # Few and large: to make many takes a busy machine longer than a transaction may be idle.
@@ -222,6 +221,17 @@ async def test_a_full_disk_says_so_and_heals(postgres: Postgres, tmp_path: Path)
             grow()
             await database.write(partial(point, at=1))
             assert await database.read(count) == 1
+
+
+async def test_one_without_a_connection_left_says_so(server: Server, postgres: Postgres) -> None:
+    with opened_on(server) as database:
+        postgres.sql(f"ALTER ROLE {server.user} CONNECTION LIMIT 0")
+        end_sessions(postgres, server)
+        failure = await failed(database.write(partial(point, at=1)))
+        assert failure.reason == "busy"
+        assert "max_connections" in failure.remedy
+        postgres.sql(f"ALTER ROLE {server.user} CONNECTION LIMIT -1")
+        await database.write(partial(point, at=1))
 
 
 async def test_no_read_changes_anything(server: Server) -> None:
@@ -305,25 +315,3 @@ def holding(server: Server, statement: str) -> Iterator[None]:
         connection.exec_driver_sql(statement)
         yield
     engines.close()
-
-
-@contextlib.contextmanager
-def small_disk(postgres: Postgres) -> Iterator[tuple[str, Callable[[], object]]]:
-    """A tablespace on a disk of 24 MB, of which an empty database takes 8; and what makes it larger."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    name = f"small_{secrets.token_hex(4)}"
-    folder = Path("/tmp") / f"nemutator-{name}"
-    folder.mkdir(mode=0o755)
-    run: Callable[..., object] = partial(subprocess.run, check=True, timeout=30)
-    run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=700,uid=65534,gid=65534", "none", folder])
-    try:
-        postgres.sql(f"CREATE TABLESPACE {name} LOCATION '{folder}'")
-        postgres.sql(f"GRANT CREATE ON TABLESPACE {name} TO PUBLIC")
-        try:
-            yield name, partial(run, ["mount", "-o", "remount,size=256m", folder])
-        finally:
-            postgres.sql(f"DROP TABLESPACE {name}")
-    finally:
-        run(["umount", folder])
-        folder.rmdir()

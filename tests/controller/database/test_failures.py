@@ -92,6 +92,12 @@ def test_a_connection_that_was_not_made_is_judged_by_the_words_of_the_server() -
     assert postgres_reason_of(PostgresSaysError(None, refused)) == "denied"
     missing = 'FATAL:  database "x" does not exist'
     assert postgres_reason_of(PostgresSaysError(None, missing)) == "denied"
+    for none_left in (
+        "FATAL:  sorry, too many clients already",
+        'FATAL:  too many connections for role "x"',
+        "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute",
+    ):
+        assert postgres_reason_of(PostgresSaysError(None, none_left)) == "busy"
     assert postgres_reason_of(PostgresSaysError(None, "Connection refused")) == "gone"
     assert postgres_reason_of(PostgresSaysError(None, "connection timeout expired")) == "deadline"
 

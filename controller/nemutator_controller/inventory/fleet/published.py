@@ -108,7 +108,8 @@ def cluster_item(name: str, found: PublishedDocument, *, here: bool, now: float)
         summary = unpacked(found.packed, ClusterSummary)
     except UnreadablePublicationError:
         summary = None
-    stale = now - found.at > STALE_S
+    # Of a clock that is far ahead nobody could tell for a day that its cluster has died.
+    stale = abs(now - found.at) > STALE_S
     return ClusterItem(name=name, here=here, published_at=found.at, stale=stale, summary=summary)
 
 
@@ -133,6 +134,7 @@ def _nodes(several: Sequence[NodeTotals]) -> NodeTotals:
         limits=used_sum(each.limits for each in several),
         used=used_sum(each.used for each in several),
         pods=sum(each.pods for each in several),
+        waste=used_sum(each.waste for each in several),
     )
 
 

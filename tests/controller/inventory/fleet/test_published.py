@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.inventory.documents import (
+    Used,
     WorkloadItem,
     workload_item,
     workload_item_totals,
@@ -74,6 +77,27 @@ def test_totals_are_over_all_clusters() -> None:
     assert totals.workloads.waste.memory_bytes == (
         None if one.workloads.waste.memory_bytes is None else 2 * one.workloads.waste.memory_bytes
     )
+
+
+def test_totals_of_one_cluster_are_its_own() -> None:
+    summary = unpacked(published()[SUMMARY], ClusterSummary)
+    summary = replace(
+        summary, nodes=replace(summary.nodes, waste=Used(cpu_cores=1.5, memory_bytes=1 << 30))
+    )
+    found = PublishedDocument(NOW, packed(summary))
+    totals = cluster_list([cluster_item("a", found, here=True, now=NOW)], now=NOW).totals
+    assert totals.nodes == summary.nodes
+    assert totals.workloads == summary.workloads
+
+
+@pytest.mark.parametrize(
+    ("ago_s", "stale"), [(0, False), (-60, False), (STALE_S + 1, True), (-86_400, True)]
+)
+def test_a_cluster_whose_clock_is_a_day_ahead_does_not_count_as_alive(
+    ago_s: float, stale: bool
+) -> None:
+    found = PublishedDocument(NOW - ago_s, published()[SUMMARY])
+    assert cluster_item("a", found, here=False, now=NOW).stale is stale
 
 
 def test_no_cluster_has_nothing_and_knows_no_use() -> None:
