@@ -1,5 +1,6 @@
 """With whom a pod exchanged most between two readings of its sockets."""
 
+import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -60,9 +61,11 @@ def flows_between(before: SocketTable, after: SocketTable, pod_uid: str) -> tupl
         total.received += max(received, 0)
         total.sent += max(sent, 0)
         total.connections += 1
-    top = sorted(sums.items(), key=lambda item: (-(item[1].received + item[1].sent), item[0]))[
-        :MOST_PEERS
-    ]
+    top = heapq.nsmallest(
+        MOST_PEERS,
+        sums.items(),
+        key=lambda item: (-(item[1].received + item[1].sent), item[0]),
+    )
     return tuple(
         Flow(
             pod_uid=pod_uid,

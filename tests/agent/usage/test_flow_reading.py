@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import socket
+import threading
 from collections.abc import AsyncIterator
 
 from nemutator_agent.inspection.identities import ProcessId
@@ -133,3 +134,24 @@ async def test_flows_that_nobody_takes_are_bounded_and_counted() -> None:
     dropped = node.meter.value(names.FLOWS_DROPPED, reason="full")
     assert len(node.reader.taken()) == MOST_FLOWS
     assert dropped == 16 * minutes - MOST_FLOWS
+
+
+async def test_a_table_of_many_connections_is_summed_up_beside_the_loop() -> None:
+    threads: set[int] = set()
+
+    class Noting(TcpSocket):
+        @property
+        def sent(self) -> int:
+            threads.add(threading.get_ident())
+            return 1
+
+    class Tables(ScriptedTables):
+        async def read(self, pid: int, started_ticks: int) -> list[TcpSocket]:
+            return [Noting(*one) for one in await super().read(pid, started_ticks)]
+
+    node = Node()
+    node.reader.tables = Tables()
+    async with node.running():
+        await node.a_minute_passes()
+    assert threads
+    assert threading.get_ident() not in threads
