@@ -95,6 +95,16 @@ async def test_points_wait_from_their_acknowledgement_until_they_are_saved(
     assert [row.points for row in (await shared.load(heard_since=0)).values()] == [1]
 
 
+async def test_points_that_nobody_has_learned_from_are_let_go(brains: list[Database]) -> None:
+    await SqlReports(brains[0], with_points(record)).store(batch(1), now=NOW)
+    shared = SqlSharedUsages(brains[0], "a")
+    claim = await shared.take()
+    assert claim is not None
+    assert await shared.save(claim, {}, (), await shared.waiting())
+    assert await shared.waiting() == []
+    assert await shared.load(heard_since=0) == {}
+
+
 async def test_who_has_lost_its_claim_saves_nothing(brains: list[Database]) -> None:
     one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
     await SqlReports(brains[0], with_points(record)).store(batch(1), now=NOW)

@@ -53,6 +53,13 @@ async def test_a_later_state_takes_the_place_of_an_earlier_one(store: UsageStore
     assert {at.owner: one.points for at, one in found.items()} == {"a": 3}
 
 
+async def test_a_save_may_have_nothing_to_keep(store: UsageStore) -> None:
+    await store.save({}, [])
+    await store.save(kept("a", "b"), [])
+    await store.save({}, [key("b")])
+    assert {at.owner for at in await store.load()} == {"a"}
+
+
 async def test_a_row_that_cannot_be_read_is_learned_anew(tmp_path: Path) -> None:
     with opened(tmp_path / "x.db") as database:
         store = SqlUsages(database)

@@ -14,6 +14,7 @@ from nemutator_controller.sizing.packed_rows import (
     SavedUsage,
     UnreadableError,
     pack,
+    pack_all,
     unpack,
 )
 
@@ -82,6 +83,10 @@ def test_what_is_packed_comes_back_exactly(
     ):
         assert np.array_equal(ours, was)
     assert (mine.replica, mine.points, mine.high, mine.last_at) == (9, 120, 0.5, 8.0)
+
+
+def test_nothing_is_packed_into_nothing() -> None:
+    assert pack_all([]) == []
 
 
 def test_a_brain_of_before_reads_the_first_part_and_takes_it_for_the_whole() -> None:
