@@ -58,6 +58,7 @@ async def run(
                 PodSocketTables(reader.started_ticks),
                 lambda: poller.latest[0] if poller.latest else None,
                 process,
+                in_thread=asyncio.to_thread,
                 every_s=10.0,
             )
             tasks.append(group.create_task(poller.flows.run()))

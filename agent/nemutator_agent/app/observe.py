@@ -91,6 +91,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
                 PodSocketTables(reader.started_ticks),
                 lambda: poller.latest[0] if poller.latest else None,
                 process,
+                in_thread=asyncio.to_thread,
                 every_s=settings.flow_s,
             )
             poller.flows = flows

@@ -6,8 +6,9 @@ reason: half of a table would name the wrong peers.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from nemutator_common import names
@@ -51,6 +52,7 @@ class FlowReader:
     latest: Callable[[], MachineSnapshot | None]
     process: Process
     _: KW_ONLY
+    in_thread: Callable[[Callable[[], tuple[Flow, ...]]], Awaitable[tuple[Flow, ...]]]
     every_s: float
     _flows: list[Flow] = field(default_factory=list, init=False)
     _last: str = field(default="", init=False)
@@ -69,7 +71,8 @@ class FlowReader:
             after = None if before is None else await self._read(member)
             if before is not None and after is not None:
                 # Twenty thousand connections take longer than others should wait for the loop.
-                self._keep(await asyncio.to_thread(flows_between, before, after, pod_uid))
+                found = await self.in_thread(partial(flows_between, before, after, pod_uid))
+                self._keep(found)
                 self.process.meter.count(names.FLOW_READINGS, result="done")
 
     def taken(self) -> tuple[Flow, ...]:

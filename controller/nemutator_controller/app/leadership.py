@@ -18,7 +18,7 @@ from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.kube.budget import OverBudgetError, WriteBudget
 from nemutator_controller.kube.failures import KubeError, NotFoundError
-from nemutator_controller.kube.fences import fenced
+from nemutator_controller.kube.fencing import fenced
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import PODS

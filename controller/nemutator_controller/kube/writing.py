@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from nemutator_common.clocks import Clock
 
-from nemutator_controller.kube import calls, fences
+from nemutator_controller.kube import calls, fencing
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.calls import Call
 from nemutator_controller.kube.failures import TooManyRequestsError
@@ -134,7 +134,7 @@ class Writer:
     async def _write(self, call: Call) -> bytes:
         for attempt in range(1, TRIES + 1):
             async with self.budget.spend():
-                fences.check(call.asked)
+                fencing.check(call.asked)
                 try:
                     return await self.transport.send(call)
                 except TooManyRequestsError as error:

@@ -51,6 +51,7 @@ class Node:
             self.tables,
             self.latest,
             fake_process(clock=self.clock, meter=self.meter),
+            in_thread=asyncio.to_thread,
             every_s=60.0,
         )
 

@@ -7,7 +7,7 @@ import pytest
 from nemutator_common.supervising import Body, Supervisor, TaskEndedError
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.failures import TooManyRequestsError
-from nemutator_controller.kube.fences import FencedError, fenced
+from nemutator_controller.kube.fencing import FencedError, fenced
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.writing import Writer
 
