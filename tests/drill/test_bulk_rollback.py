@@ -16,6 +16,7 @@ import pytest
 
 from tests.e2e.testbed.webhook import Json, Webhook, asking, define, pod, policy, standing
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.running.waiting import until
 
 OBJECTS = int(os.environ.get("DRILL_OBJECTS", "300"))
@@ -31,6 +32,12 @@ def webhook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
     define(cluster)
     with standing(cluster, tmp_path_factory.mktemp("bulk"), brain=True) as hook:
         yield hook
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    with new_namespace(cluster, "bulk") as name:
+        yield name
 
 
 def command(webhook: Webhook, *words: str) -> list[str]:
@@ -118,6 +125,7 @@ def test_a_rollback_that_is_killed_again_and_again_comes_to_its_end(
         process = subprocess.Popen(
             command(webhook, "rollback", *words, "--yes"),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         assert process.stdout is not None
         enough = dice.randrange(5, 60)

@@ -1,7 +1,8 @@
 """Answers a request about a workload: the same planner, for the template that its pods are made from.
 
 Only policies that say `applyTo: template` are followed here. An update that leaves the template alone is
-left alone, too: a policy that is new rolls no pods by itself.
+left alone, too: a policy that is new rolls no pods by itself. One that takes our stamp away, and leaves what
+we have written, gets the stamp back: without it a share would be taken of a share.
 """
 
 import logging
@@ -30,9 +31,17 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_made_by_workload, workload_subject
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.edits import TooLargeError, same
+from nemutator_controller.mutations.edits import TooLargeError, apply_edits, same
 from nemutator_controller.mutations.paths import Json, PathError, template_of
-from nemutator_controller.mutations.stamps import Stamp, in_full, merged, stamp_of, written
+from nemutator_controller.mutations.stamps import (
+    Stamp,
+    in_full,
+    merged,
+    stamp_of,
+    stamp_text,
+    stamping,
+    written,
+)
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 
 log = logging.getLogger(__name__)
@@ -63,13 +72,16 @@ class TemplateHandler:
             return "unchanged", UNCHANGED
         try:
             manifest, old = object_of(request), old_object_of(request)
+            before = None if old is None else stamp_of(old, subject.kind)
+            stripped = _stripped(manifest, before, subject.kind)
             if old is not None and same(
                 *(template_of(each, subject.kind) for each in (manifest, old))
             ):
-                return "unchanged", UNCHANGED
-            before = None if old is None else stamp_of(old, subject.kind)
+                return _given_back(manifest, subject.kind, stripped)
             situation = self._situation(subject, request, old)
-            planned = plan(manifest, situation, policies.for_templates)
+            planned = plan(
+                _with(stripped, manifest, subject.kind), situation, policies.for_templates
+            )
         except ReviewError as error:
             raise FailedError("bad_object", str(error)) from error
         except PathError as error:
@@ -88,8 +100,9 @@ class TemplateHandler:
             )
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed:
-            return "unchanged", AdmissionResponse(warnings=planned.warnings)
-        return await self._changed(manifest, before, request, subject, planned)
+            return _given_back(manifest, subject.kind, stripped, warnings=planned.warnings)
+        stamps = _Stamps(before, stripped or stamp_of(manifest, subject.kind))
+        return await self._changed(manifest, stamps, request, subject, planned)
 
     def _situation(self, subject: Subject, request: AdmissionRequest, old: Json) -> Situation:
         # Injection and placeholders are for pods: a template does not know their volumes yet.
@@ -108,7 +121,7 @@ class TemplateHandler:
     async def _changed(
         self,
         manifest: Json,
-        before: Stamp | None,
+        stamps: "_Stamps",
         request: AdmissionRequest,
         subject: Subject,
         planned: MutationPlan,
@@ -119,9 +132,8 @@ class TemplateHandler:
         durable = self.rules.strict
         is_new = bool(planned.edits)
         if planned.edits:
-            stamp = merged(
-                stamp_of(manifest, kind), decision, planned.edits, new=request.operation == "CREATE"
-            )
+            stamp = merged(stamps.now, decision, planned.edits, new=request.operation == "CREATE")
+            before = stamps.before
             # Who applies a manifest again takes our values away, and gets them again: that is no new
             # decision, and the object stays the very same.
             if before is not None and before.edits and _as_stamped(stamp) == before.edits:
@@ -153,6 +165,37 @@ class TemplateHandler:
         await decisions.save(record, planned.previewed, edited=is_new, durable=durable)
         decisions.note(record, planned, result)
         return result, answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamps:
+    before: Stamp | None
+    """Of the object that there is."""
+    now: Stamp | None
+    """Of the object as it is to be, which may have lost its own."""
+
+
+def _stripped(manifest: Json, before: Stamp | None, kind: str) -> Stamp | None:
+    """The stamp that an update has taken from *manifest*, of the fields that still have our values."""
+    if before is None or stamp_text(manifest, kind):
+        return None
+    return before.of_what_stands(manifest, kind)
+
+
+def _with(stamp: Stamp | None, manifest: Json, kind: str) -> Json:
+    if stamp is None:
+        return manifest
+    return apply_edits(manifest, [stamping((), written(stamp), kind=kind)], kind)
+
+
+def _given_back(
+    manifest: Json, kind: str, stripped: Stamp | None, *, warnings: tuple[str, ...] = ()
+) -> tuple[Result, AdmissionResponse]:
+    """The answer to an update of which nothing else is to be said."""
+    if stripped is None:
+        return "unchanged", AdmissionResponse(warnings=warnings) if warnings else UNCHANGED
+    operations = patch_of(manifest, kind, (), written(stripped))
+    return "patched", AdmissionResponse(operations=operations, warnings=warnings)
 
 
 def _as_stamped(stamp: Stamp) -> tuple[Edit, ...]:

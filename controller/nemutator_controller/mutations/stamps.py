@@ -58,6 +58,19 @@ class Stamp:
         ]
         return apply_edits(manifest, reversed_edits(ours), kind)
 
+    def of_what_stands(self, manifest: Json, kind: str) -> "Stamp | None":
+        """The same for the fields of *manifest* that have our values; None where there are none."""
+        try:
+            standing = tuple(
+                edit
+                for edit in self.edits or ()
+                if same(value_at(manifest, parse_path(edit.path), kind), edit.after)
+            )
+        except PathError:
+            # It is not ours: it names what such an object does not have.
+            return None
+        return Stamp(self.id, standing) if standing else None
+
 
 def stamp_of(manifest: Json, kind: str) -> Stamp | None:
     """The stamp of *manifest*. Text that cannot be read as one means that we did something unknown."""

@@ -43,6 +43,10 @@ WAIT_S = 2.0
 SCAN_S = 10.0
 """The time between two scans of a server that does not say what changes."""
 
+RESTS = 4
+"""Of so many times as long as reading took nothing is read again: keys that change all the time would have a server
+with millions of others pass over them all the time."""
+
 SCANNED = 2_000
 """Keys that the server looks at in one step, while others wait for it."""
 
@@ -85,7 +89,7 @@ class RedisTokens:
         self._clock = clock
         self._connection: _Connection | None = None
         self._turn = asyncio.Lock()
-        self._read_at = 0.0
+        self._read_at = self._took_s = 0.0
 
     @property
     def name(self) -> str:
@@ -103,15 +107,21 @@ class RedisTokens:
                 for key, value in await connection.values(keys):
                     maker.add(key, value)
                 if cursor == b"0" or maker.is_full:
+                    self._took_s = self._clock.monotonic() - self._read_at
                     return maker.table()
 
     async def changed(self) -> bool:
         async with self._kept(WAIT_S + REPLY_S) as connection:
-            if await connection.hears_of_change():
-                return True
-            if connection.is_told:
+            has_heard = await connection.hears_of_change()
+            if connection.is_told and not has_heard:
                 return False
-        return self._clock.monotonic() - self._read_at >= SCAN_S
+        since_s = self._clock.monotonic() - self._read_at
+        if not has_heard:
+            return since_s >= SCAN_S
+        rest_s = min(self._took_s * (1 + RESTS), SCAN_S) - since_s
+        if rest_s > 0:
+            await self._clock.sleep(rest_s)
+        return True
 
     def close(self) -> None:
         if self._connection is not None:

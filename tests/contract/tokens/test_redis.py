@@ -11,7 +11,7 @@ from nemutator_common.clocks import Clock
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.mutations.known_tokens import LONGEST_VALUE
 from nemutator_controller.tokens.model import TokenSourceError, TokenTable
-from nemutator_controller.tokens.redis import SCAN_S, RedisTokens, address_of
+from nemutator_controller.tokens.redis import RESTS, SCAN_S, RedisTokens, address_of
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.redis_server import MemoryRedis, standing_redis
@@ -191,6 +191,35 @@ async def test_a_server_that_does_not_tell_is_scanned_by_the_clock(tmp_path: Pat
         await clock.advance(SCAN_S)
         assert await tokens.changed()
         tokens.close()
+
+
+class SlowHours(ManualClock):
+    """A second passes whenever somebody looks at it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        self._pass(1.0)
+        return super().monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+async def test_a_store_that_takes_long_to_read_rests_before_it_is_read_again(
+    tmp_path: Path,
+) -> None:
+    async with standing_redis(MemoryRedis(password=PASSWORD)) as redis:
+        clock = SlowHours()
+        with contextlib.closing(tokens_at(redis.port, tmp_path, clock=clock)) as tokens:
+            await tokens.read()
+            redis.set("nemu_a", "1")
+            assert await tokens.changed()
+            # Reading took a second, and another one has passed since.
+            assert clock.slept == [1.0 * (1 + RESTS) - 2.0]
+            assert (await tokens.read()).values == {"nemu_a": "1"}
 
 
 @pytest.mark.parametrize(

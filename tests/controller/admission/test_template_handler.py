@@ -131,6 +131,38 @@ async def test_an_update_that_leaves_the_template_alone_rolls_no_pods() -> None:
     assert templates.records.kept == []
 
 
+@pytest.mark.parametrize("image", ["", "app:2"])
+async def test_an_update_that_strips_our_stamp_gets_it_back_and_no_share_of_a_share(
+    image: str,
+) -> None:
+    templates = Templates(half=HALF)
+    stored = await templates.made(workload())
+    stripped = copy.deepcopy(stored)
+    del stripped["metadata"]["annotations"]
+    if image:
+        stripped["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    made = await templates.made(stripped, stored)
+    assert made["metadata"] == stored["metadata"]
+    assert cpu(made) == "500m"
+    assert len(templates.records.kept) == 1
+
+
+async def test_a_stamp_goes_with_the_values_that_it_is_about() -> None:
+    labels = {"labels": {"set": {"team": "a"}}}
+    templates = Templates(half=HALF | {"mutations": [*HALF["mutations"], labels]})
+    stored = await templates.made(workload())
+    others = Templates(other=HALF | {"match": {"names": ["nobody"]}})
+    # As it was sent first, which is what taking it back comes to as well.
+    assert await others.made(workload(), stored) == workload()
+    # Of what somebody else has changed meanwhile nothing is said any more.
+    other = copy.deepcopy(stored)
+    del other["metadata"]["annotations"]
+    other["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "3"
+    made = await others.made(other, stored)
+    stamp = msgspec.json.decode(made["metadata"]["annotations"][STAMP])
+    assert [path for path, *_ in stamp["edits"]] == ["metadata.labels[team]"]
+
+
 async def test_the_job_of_a_cron_job_has_its_template_already() -> None:
     templates = Templates(half=HALF)
     job = workload("Job")

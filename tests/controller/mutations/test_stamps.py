@@ -98,3 +98,14 @@ def test_nonsense_says_that_something_was_done_and_not_what(nonsense: Json) -> N
 
 def test_an_object_without_a_stamp_has_none() -> None:
     assert stamp_of({"metadata": {}}, "Pod") is None
+
+
+def test_a_stamp_is_of_what_stands_or_of_nothing() -> None:
+    stamp = Stamp(
+        "1", (edit("metadata.labels[a]", "x", "y"), edit("metadata.labels[b]", None, "1"))
+    )
+    standing = stamp.of_what_stands({"metadata": {"labels": {"a": "y", "b": "2"}}}, "Pod")
+    assert standing == Stamp("1", stamp.edits[:1] if stamp.edits else None)
+    assert stamp.of_what_stands({"metadata": {"labels": {"a": "x"}}}, "Pod") is None
+    assert stamp.of_what_stands({"metadata": {"labels": ["a"]}}, "Pod") is None
+    assert Stamp("1", None).of_what_stands({}, "Pod") is None
