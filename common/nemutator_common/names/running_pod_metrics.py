@@ -94,6 +94,19 @@ RESIZES_PAUSED = Metric(
     "gauge",
     "1 while no pod is resized because no replica of admission was heard of lately",
 )
+HOURLY_CONTAINERS = Metric(
+    "nemutator_hourly_containers",
+    "gauge",
+    "containers whose SizingPolicy follows their CPU hourly, by state: followed, or waits (ordinary advice holds:"
+    " `nemutator explain` says why)",
+    ("state",),
+)
+HOURLY_STEPS = Metric(
+    "nemutator_hourly_steps_total",
+    "counter",
+    "hourly requests of containers, by result: changed or same, compared with the hour before",
+    ("result",),
+)
 SIZING_STATUSES = Metric(
     "nemutator_sizing_statuses_total",
     "counter",

@@ -22,6 +22,7 @@ from nemutator_controller.app.exports import ExportedParts, exports_part
 from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.history import history_part, history_saver, usage_history
+from nemutator_controller.app.hourly import hourly_requests
 from nemutator_controller.app.images import images_part
 from nemutator_controller.app.inventory import (
     LevelsOfUsages,
@@ -113,6 +114,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     usages = Usages(most=context.settings.sized_containers, knobs=advice_knobs(context.settings))
     usage = usage_history(context)
     history = history_saver(context, usage)
+    hourly = hourly_requests(context, usage)
     tokens, evictions = token_reading(context), eviction_queue(context)
     pace, current = report_pace(context, nodes), CurrentUse(most_nodes=context.settings.most_nodes)
     learner = UsageHistoryLearner(usage, context.process)
@@ -144,7 +146,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         ),
         history_part(context, usage, history),
         inventory_part(context, nodes, pace, counted_here, flows),
-        sizing_part(context, usages, findings),
+        sizing_part(context, usages, findings, hourly),
         usage_source_part(context, usages, turn),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
@@ -159,7 +161,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         units_part(context, advice),
         tokens_part(tokens),
         following_part(context, tokens, evictions, seasons.in_season("MutationPolicy")),
-        updating_part(context, usages, findings, replicas, seasons),
+        updating_part(context, usages, findings, replicas, seasons, hourly),
         seasons_part(context, seasons, usages),
         buffers_part(context, seasons),
         scaling_part(context, seasons, counted),

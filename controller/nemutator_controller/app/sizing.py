@@ -35,7 +35,7 @@ from nemutator_controller.sizing.keys import PROGRAM, ContainerKey
 from nemutator_controller.sizing.kill_noting import KillNoting
 from nemutator_controller.sizing.known_usage import Knobs
 from nemutator_controller.sizing.measuring import AdviceMeasuring
-from nemutator_controller.sizing.ports import GrowingMemory, Requests
+from nemutator_controller.sizing.ports import GrowingMemory, KnownHourly, Requests
 from nemutator_controller.sizing.saving import UsageSaver
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
@@ -89,14 +89,16 @@ def requests_here(context: BrainContext, usages: Usages) -> Requests:
     return requests_of_files(folder, lambda wanted: keys_of(usages, wanted))
 
 
-def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Part:
+def sizing_part(
+    context: BrainContext, usages: Usages, findings: Findings, hourly: KnownHourly
+) -> Part:
     saver = UsageSaver(usages, SqlUsages(context.database), process=context.process)
     requests = requests_here(context, usages)
     elsewhere = ScaledWorkloads(context.cluster) if context.cluster else NOWHERE_ELSE
     flags = FlagsOfTemplates(context.cluster) if context.cluster else NO_FLAGS
     growing = LeakingMemory(findings)
     images = ImagesOfTemplates(context.cluster) if context.cluster else NO_IMAGES
-    advice = AdviceApi(usages, requests, growing, context.process, elsewhere, flags, images)
+    advice = AdviceApi(usages, requests, growing, context.process, elsewhere, flags, images, hourly)
     measuring = AdviceMeasuring(usages, requests, growing, context.process)
     measured = Task(TaskPhase.WORK, "measure advice", measuring.run, alone=True)
     # Where several brains share the rows, the one that learns is not always the same.

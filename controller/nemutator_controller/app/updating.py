@@ -11,6 +11,7 @@ from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.following import BrainJournal
+from nemutator_controller.app.hourly import HourlyOfContainers
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.app.sized_pods import ClusterSizedPods, SizedPodEvictor
@@ -21,6 +22,7 @@ from nemutator_controller.kube.quantities import Quantity, parse_quantity
 from nemutator_controller.policies.spec_watching import SpecCheck, WatchedSpecs, by_name, itself
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import Advice
+from nemutator_controller.sizing.hourly.stepping import HourlyRequests
 from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.usages import Usages
 from nemutator_controller.updating.endpoint import SizingApi
@@ -45,6 +47,7 @@ def updating_part(
     findings: Findings,
     replicas: AdmissionReplicas,
     seasons: BrainSeasons,
+    hourly: HourlyRequests,
 ) -> Part:
     cluster, process = context.cluster, context.process
     if cluster is None:
@@ -69,6 +72,7 @@ def updating_part(
         ),
         ResizeWriter(pods, journal, process, fresh=lambda: uuid.uuid4().hex),
         process=process,
+        hourly=HourlyOfContainers(hourly),
         per_minute=context.settings.resizes_per_minute,
         own_namespace=context.settings.namespace,
         held=seasons.holds_resizes,
@@ -85,6 +89,7 @@ def updating_part(
         routes=SizingApi(lambda: resizes.progress, policies.faulty).routes(),
         tasks=[
             Task(TaskPhase.WATCH, "watch sizing policies", informer.run),
+            Task(TaskPhase.WORK, "hourly requests", hourly.run, alone=True),
             Task(TaskPhase.WORK, "resize pods", resizes.run, alone=True),
             Task(TaskPhase.WORK, "sizing policies' statuses", statuses.run, alone=True),
         ],

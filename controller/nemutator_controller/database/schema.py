@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Tab
 
 from nemutator_controller.database.columns import Number, Words
 
-HEAD = "0014"
+HEAD = "0015"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -380,5 +380,18 @@ start_times = Table(
     Column("namespace", Words, primary_key=True),
     Column("kind", Words, primary_key=True),
     Column("name", Words, primary_key=True),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+hourly_points = Table(
+    "hourly_points",
+    metadata,
+    # What containers used in five minutes each, of which hourly requests are made.
+    Column("namespace", Words, primary_key=True),
+    Column("owner_kind", Words, primary_key=True),
+    Column("owner", Words, primary_key=True),
+    Column("container", Words, primary_key=True),
+    Column("begin", Number, nullable=False),
+    Column("wanted_at", Float, nullable=False),
     Column("packed", LargeBinary, nullable=False),
 )

@@ -1,7 +1,7 @@
 """What is kept of one row in some time, whatever the resolution, and what it comes to in steps and windows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,3 +60,15 @@ def stepped(cells: RowCells, *, begin: int, step_s: int, steps: int) -> Stepped:
         for name, measures in cells.figures.items()
     }
     return Stepped(mean(cells.pods), figures)
+
+
+def busiest_pod(cells: RowCells, figure: str, *, begin: int, step_s: int, steps: int) -> Numbers:
+    """What the busiest pod used in each step on average, where there is one pod; where there are several, the mean of the
+    most that any of them used in each cell, which is never less."""
+    kept = cells.figures.get(figure)
+    if kept is None:
+        return np.full(steps, np.nan)
+    # One pod is all of them together, and of several none is more than that.
+    busiest = {"mean": np.fmin(kept["mean"], kept["most"])}
+    some = replace(cells, figures={figure: busiest})
+    return stepped(some, begin=begin, step_s=step_s, steps=steps).figures[figure]["mean"]

@@ -63,6 +63,18 @@ class Use(msgspec.Struct, frozen=True, gc=False):
     """What the largest peak is multiplied by, after so much time, as this fleet needed it; 1 without a value."""
 
 
+class HourlyRecommendation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a policy that follows use hourly is told, for the hour that is now."""
+
+    strategy: str
+    begins_at: float
+    cpu: str | None
+    """None: the reason says why advice holds."""
+    changes: int
+    """In 24 hours, of the few that there may be."""
+    reason: str
+
+
 class Advice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     namespace: str
     owner_kind: str
@@ -87,6 +99,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of the workload, that run: each of them requests so much."""
     remarks: tuple[str, ...] = ()
     """What its language's own limits mean for this, with a remedy."""
+    hourly: HourlyRecommendation | None = None
+    """None: no policy follows its use hourly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

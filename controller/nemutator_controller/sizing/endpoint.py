@@ -15,9 +15,12 @@ from nemutator_controller.answers import answer, long_answer, made_unless_known,
 from nemutator_controller.sizing.all_advice import AT_ONCE, gather_advice
 from nemutator_controller.sizing.documents import Advice, AdviceList, for_admission, is_listed
 from nemutator_controller.sizing.histogram_documents import keys_of, use_histograms
+from nemutator_controller.sizing.hourly.recommended_hours import with_hourly
+from nemutator_controller.sizing.hourly.requests import HourlyRequest
 from nemutator_controller.sizing.keys import ContainerKey, Workload
 from nemutator_controller.sizing.ports import (
     GrowingMemory,
+    KnownHourly,
     Requests,
     RuntimeFlags,
     SizedElsewhere,
@@ -60,6 +63,16 @@ class NoImages:
 NO_IMAGES = NoImages()
 
 
+class NobodyHourly:
+    """A `KnownHourly` where no policy follows use hourly."""
+
+    def now(self) -> Mapping[ContainerKey, HourlyRequest]:
+        return {}
+
+
+NOBODY_HOURLY = NobodyHourly()
+
+
 @dataclass(frozen=True, slots=True)
 class AdviceApi:
     usages: Usages
@@ -69,6 +82,7 @@ class AdviceApi:
     elsewhere: SizedElsewhere = NOWHERE_ELSE
     flags: RuntimeFlags = NO_FLAGS
     images: TemplateImages = NO_IMAGES
+    hourly: KnownHourly = NOBODY_HOURLY
 
     def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
@@ -98,7 +112,7 @@ class AdviceApi:
             images += self.images.of_each(_keys(some))
             await self.process.clock.sleep(0)
         # Only of what is asked for: whoever may see one namespace learns nothing of others.
-        listed = with_similar(listed, images)
+        listed = with_hourly(with_similar(listed, images), self.hourly.now())
 
         async def parts() -> AsyncIterator[bytes]:
             for some in _slices(listed):

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.ingest.usage_points import Series
+from nemutator_controller.sizing.hourly.requests import HourlyRequest
 from nemutator_controller.sizing.keys import ContainerKey, Requested, Workload
 from nemutator_controller.sizing.killed_containers import KilledContainer
 from nemutator_controller.sizing.packed_rows import SavedUsage
@@ -37,6 +38,12 @@ class GrowingMemory(Protocol):
 class SizedElsewhere(Protocol):
     def now(self) -> Mapping[Workload, Mapping[str, str]]:
         """Of workloads that somebody else sizes or scales: why a resource is left to them, by resource."""
+        ...
+
+
+class KnownHourly(Protocol):
+    def now(self) -> Mapping[ContainerKey, HourlyRequest]:
+        """Of all containers that a policy follows hourly: the request of this hour, or why there is none."""
         ...
 
 

@@ -47,7 +47,14 @@ _MEANINGS = {
     "SizedResource.enabled": "False leaves this resource alone.",
     "SizedResource.min": "Not less than this quantity.",
     "SizedResource.max": "Not more than this quantity.",
-    "SizedResource.largestStepPercent": "One change is at most so much more: 100 doubles or halves.",
+    "SizedResource.largestStepPercent": (
+        "One change is at most so much more: 100, which is meant where it is absent, doubles or halves. With Hourly it is"
+        " 1000 where it is absent."
+    ),
+    "SizedResource.strategy": (
+        "Advice stands for weeks. Hourly, for CPU and the modes InPlace and Off alone, follows use by the hour, up and"
+        " down, four times in 24 hours; until it is known well enough, and while it is not, advice holds."
+    ),
 }
 
 _POSITIVE = tuple(
@@ -73,6 +80,10 @@ _RECOMMENDED: Schema = {
         "target": {**_TEXT_AMOUNTS, "description": "What is advised."},
         "lowerBound": {**_TEXT_AMOUNTS, "description": "What requests less is too small."},
         "upperBound": {**_TEXT_AMOUNTS, "description": "What requests more is too large."},
+        "strategy": {
+            **_TEXT_AMOUNTS,
+            "description": "Which strategy says so, where it is not that of advice.",
+        },
         "reason": {
             "type": "string",
             "maxLength": LONGEST_REASON,
@@ -131,6 +142,22 @@ WORDS = SchemaWords(
                 "min is above max",
             ),
             *_POSITIVE,
+        ),
+        "SizedContainers": (
+            (
+                "!has(self.memory) || !has(self.memory.strategy) || self.memory.strategy != 'Hourly'",
+                "memory.strategy: Hourly is for CPU alone",
+            ),
+        ),
+        "SizingSpec": (
+            (
+                (
+                    "!has(self.mode) || self.mode in ['Off', 'InPlace'] || !has(self.resources) ||"
+                    " !has(self.resources.cpu) || !has(self.resources.cpu.strategy) ||"
+                    " self.resources.cpu.strategy != 'Hourly'"
+                ),
+                "resources.cpu.strategy: Hourly expects the mode InPlace, or Off to see what it would do",
+            ),
         ),
     },
 )

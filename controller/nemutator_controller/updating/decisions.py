@@ -19,6 +19,7 @@ from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import PathError, value_at
 from nemutator_controller.mutations.qos import class_of, class_with, quantity
 from nemutator_controller.mutations.stamps import parse_stamp
+from nemutator_controller.updating.hourly_advice import MOST_CHANGES, MOST_WITH_RISES
 from nemutator_controller.updating.model import ResourceLimits, SizedResource, SoundSizing
 from nemutator_controller.updating.node_room import lacking, needs_of
 from nemutator_controller.updating.records import (
@@ -40,6 +41,8 @@ VERB = "sizing"
 """Of the edits, in stamps and in the journal."""
 
 LEAST_DIFFERENCE = 0.1
+USUAL_STEP, HOURLY_STEP = 100, 1_000
+"""In percent, where the policy names none. An hour that needs five times as much cannot wait for three changes."""
 STALE_S = 3_600.0
 """Advice for a container that was not seen for so long is of another time."""
 
@@ -72,6 +75,8 @@ class SizingSituation:
     """Paths that stay as they were before us."""
     only_larger: bool = False
     """Nothing becomes smaller, and what becomes larger waits for no rest of the pod."""
+    changes_of_day: Mapping[str, int] = field(default_factory=dict)
+    """How often CPU was changed in 24 hours for hourly requests, by container."""
 
 
 def decide(
@@ -86,6 +91,8 @@ def decide(
     reasons: list[str] = []
     changes: list[GivenAmount] = []
     targets: list[GivenAmount] = []
+    hourly: list[GivenAmount] = []
+    hourly_targets: list[GivenAmount] = []
     due = False
     wanted: dict[ResourceName, int] = {}
     asked: dict[ResourceName, int] = {}
@@ -99,6 +106,11 @@ def decide(
                 reasons.append(f"{container.name}: {resource}: {found}")
                 continue
             target, known, several, whole = found
+            if known.hourly:
+                # It is due by itself, and has nothing else changed with it.
+                hourly += several
+                hourly_targets += whole
+                continue
             request = container.requests[resource]
             wanted[resource] = wanted.get(resource, 0) + target.nanos
             asked[resource] = asked.get(resource, 0) + request.nanos
@@ -108,14 +120,20 @@ def decide(
     difference = sum(
         abs(wanted[name] - asked[name]) / asked[name] for name in wanted if asked[name]
     )
-    if not changes:
-        return LeaveAlone("; ".join(reasons) or "it has what it needs", is_good=not reasons)
-    if not due and difference < LEAST_DIFFERENCE:
-        return LeaveAlone(f"it differs by {difference:.0%} only", is_good=True)
     settled_s = 0 if situation.only_larger else policy.spec.settled_seconds
-    if not due and situation.now - pod.created_at < settled_s:
-        return WaitFirst(f"it has not run for {settled_s} s")
-    needs = needs_of(pod, targets)
+    held: SizingDecision | None = None
+    if not changes:
+        held = LeaveAlone("; ".join(reasons) or "it has what it needs", is_good=not reasons)
+    elif not due and difference < LEAST_DIFFERENCE:
+        held = LeaveAlone(f"it differs by {difference:.0%} only", is_good=True)
+    elif not due and situation.now - pod.created_at < settled_s:
+        held = WaitFirst(f"it has not run for {settled_s} s")
+    if held is not None:
+        if not hourly:
+            return held
+        changes, targets = [], []
+    changes = [*hourly, *changes]
+    needs = needs_of(pod, [*hourly_targets, *targets])
     too_little = lacking(needs, situation.node)
     here = tuple(each for each in changes if each.resource not in too_little)
     if not too_little:
@@ -205,10 +223,15 @@ def _amount(
     if amount is None:
         return known.reason or "no advice"
     target = _held(amount.target, resource, limits)
+    if amount.hourly:
+        most = MOST_WITH_RISES if target > request else MOST_CHANGES
+        if target != request and situation.changes_of_day.get(container.name, 0) >= most:
+            return f"its changes of 24 hours are used up: {target} would fit better"
     if situation.only_larger and target <= request:
         return SEASON_OVER
-    step = _stepped(request, target, spec.largest_step_percent, resource)
-    changes = _changes(container, resource, request, step, _reason(known, target))
+    usual = HOURLY_STEP if amount.hourly else USUAL_STEP
+    step = _stepped(request, target, spec.largest_step_percent or usual, resource)
+    changes = _changes(container, resource, request, step, _reason(known, amount, target))
     if not changes and target < request:
         return "its memory limit would have to fall, and a container above it would be killed"
     if not changes and target > request:
@@ -216,8 +239,8 @@ def _amount(
     return target, amount, changes, _changes(container, resource, request, target, "")
 
 
-def _reason(known: ContainerAdvice, target: Quantity) -> str:
-    return f"{known.strategy or 'advice'} says {target}"
+def _reason(known: ContainerAdvice, amount: AmountAdvice, target: Quantity) -> str:
+    return f"{amount.hourly or known.strategy or 'advice'} says {target}"
 
 
 def _held(amount: Quantity, resource: ResourceName, limits: ResourceLimits) -> Quantity:

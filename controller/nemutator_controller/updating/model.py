@@ -50,8 +50,11 @@ class SizedResource(_Strict, frozen=True):
     min: AmountText | None = None
     """What is given is not less."""
     max: AmountText | None = None
-    largest_step_percent: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 100
-    """One change is at most so much more, and as many times less: 100 doubles or halves."""
+    largest_step_percent: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = None
+    """One change is at most so much more, and as many times less: 100, which is meant where it is absent, doubles or halves. Absent,
+    Hourly may change eleven times as much."""
+    strategy: Literal["Advice", "Hourly"] = "Advice"
+    """Advice stands for weeks. Hourly follows use by the hour, up and down, four times in 24 hours: CPU alone."""
 
 
 class SizedContainers(_Strict, frozen=True):
@@ -125,6 +128,10 @@ def _faults(spec: SizingSpec) -> Iterator[str]:
     for fault in pod_selectors.faults(spec.match.pod_selector):
         yield f"spec.match.podSelector.{fault}"
     yield from (f"spec.when{fault}" for fault in when_faults(spec.when))
+    if spec.resources.memory.strategy == "Hourly":
+        yield "spec.resources.memory.strategy: Hourly is for CPU alone"
+    if spec.resources.cpu.strategy == "Hourly" and spec.mode not in ("Off", "InPlace"):
+        yield "spec.resources.cpu.strategy: Hourly expects the mode InPlace, or Off to see what it would do"
     for word, resource in (("cpu", spec.resources.cpu), ("memory", spec.resources.memory)):
         amounts: list[Quantity] = []
         for field, text in (("min", resource.min), ("max", resource.max)):

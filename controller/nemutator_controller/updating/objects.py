@@ -24,6 +24,8 @@ class RecommendedForContainer(Shape, frozen=True, gc=False, omit_defaults=True):
     target: RecommendedTexts = RecommendedTexts()
     lower_bound: RecommendedTexts = RecommendedTexts()
     upper_bound: RecommendedTexts = RecommendedTexts()
+    strategy: RecommendedTexts = RecommendedTexts()
+    """Where it is not that of advice."""
     reason: str = ""
 
 

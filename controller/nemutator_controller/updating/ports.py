@@ -1,6 +1,6 @@
 """What updating needs from others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -10,6 +10,7 @@ from nemutator_controller.updating.model import SoundSizing
 from nemutator_controller.updating.node_room import PodNeeds
 from nemutator_controller.updating.records import (
     ContainerAdvice,
+    HourlyAmount,
     PodSurroundings,
     SizedPod,
     SizedWorkload,
@@ -84,6 +85,16 @@ class KnownSizings(Protocol):
 class GivenAdvice(Protocol):
     async def now(self) -> Mapping[SizedWorkload, Mapping[str, ContainerAdvice]]:
         """By workload and name of the container."""
+        ...
+
+
+class HourlyAdvice(Protocol):
+    def want(self, containers: Collection[tuple[SizedWorkload, str]]) -> None:
+        """All containers whose CPU policies follow hourly now."""
+        ...
+
+    def of(self, workload: SizedWorkload, container: str) -> HourlyAmount | None:
+        """None: it was not wanted yet."""
         ...
 
 

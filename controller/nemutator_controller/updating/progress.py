@@ -1,7 +1,7 @@
 """What the policies have come to, for people: pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_controller.updating.decisions import changed_fields
@@ -45,10 +45,19 @@ class PolicyProgress:
     workloads: dict[SizedWorkload, RecommendedForWorkload] = field(default_factory=dict)
     """What is advised for some of them."""
     workloads_left_off: set[SizedWorkload] = field(default_factory=set)
+    followed_hourly: int = 0
+    """Containers of workloads whose CPU follows use by the hour now."""
+    not_hourly: Counter[str] = field(default_factory=Counter)
+    """Those for which advice holds although the policy says so, by the reason."""
 
     def advise(self, pod: SizedPod, advice: Mapping[str, ContainerAdvice]) -> None:
-        if pod.workload in self.workloads:
+        if pod.workload in self.workloads or pod.workload in self.workloads_left_off:
             return
+        for known in advice.values():
+            cpu = known.amounts.get("cpu")
+            self.followed_hourly += cpu is not None and bool(cpu.hourly)
+            if known.not_hourly:
+                self.not_hourly[known.not_hourly] += 1
         if len(self.workloads) < MOST_WORKLOADS:
             self.workloads[pod.workload] = recommended_for(pod, advice)
         else:
@@ -78,7 +87,14 @@ class PolicyProgress:
             if each.state in ("waits", "left") and len(whys) < 3:
                 whys.setdefault(each.why, f"{each.namespace}/{each.pod}: {each.why}")
         line = f"{total} pods" + (f": {', '.join(parts)}" if parts else "")
-        return "; ".join([line, *whys.values()])[:1024]
+        return "; ".join([line, *self._hours(), *whys.values()])[:1024]
+
+    def _hours(self) -> Iterator[str]:
+        if self.followed_hourly:
+            yield f"the CPU of {self.followed_hourly} containers follows use hourly"
+        if self.not_hourly:
+            [(reason, _)] = self.not_hourly.most_common(1)
+            yield f"that of {self.not_hourly.total()} follows advice, such as: {reason}"
 
 
 def state_of(decision: SizingDecision) -> tuple[str, str]:

@@ -69,6 +69,8 @@ class AmountAdvice:
     lower: Quantity | None = None
     upper: Quantity | None = None
     """A request within these is good enough; None: nobody says so."""
+    hourly: str = ""
+    """The strategy that says so for this hour; empty: it is advice, which stands for weeks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,18 @@ class ContainerAdvice:
     """When the container was last seen."""
     amounts: Mapping[ResourceName, AmountAdvice]
     strategy: str = ""
+    not_hourly: str = ""
+    """Why advice holds although the policy follows use hourly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourlyAmount:
+    """What one container should request in this hour."""
+
+    strategy: str
+    target: Quantity | None
+    """None: the reason says why there is none."""
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

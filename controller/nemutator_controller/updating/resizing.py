@@ -22,10 +22,17 @@ from nemutator_controller.updating.decisions import (
     was_sized,
 )
 from nemutator_controller.updating.evicting import SizingEvictions
+from nemutator_controller.updating.hourly_advice import (
+    ChangesOfDay,
+    hourly_containers,
+    is_hourly,
+    with_hourly,
+)
 from nemutator_controller.updating.model import SoundSizing
 from nemutator_controller.updating.node_room import PodNeeds, needs_of
 from nemutator_controller.updating.ports import (
     GivenAdvice,
+    HourlyAdvice,
     KnownSizings,
     ProvenWebhook,
     SizedPods,
@@ -83,6 +90,7 @@ class RunningResizes:
     evictions: SizingEvictions
     writer: ResizeWriter
     process: Process
+    hourly: HourlyAdvice
     _: KW_ONLY
     per_minute: float
     """Changes of all policies together."""
@@ -96,6 +104,7 @@ class RunningResizes:
     _changed_at: dict[str, float] = field(default_factory=dict, init=False)
     """By uid. A pod that was changed before this brain began counts as changed when that began."""
     _refused: dict[str, _Refusal] = field(default_factory=dict, init=False)
+    _hours: ChangesOfDay = field(default_factory=ChangesOfDay, init=False)
     _told: set[tuple[str, str]] = field(default_factory=set, init=False)
     """Uid and what its people were told."""
     _began_at: float = field(default=0.0, init=False)
@@ -164,6 +173,7 @@ class RunningResizes:
     ) -> list[Due]:
         running = Counter(pod.workload for pod in pods)
         due: list[Due] = []
+        wanted: set[tuple[SizedWorkload, str]] = set()
         for number, pod in enumerate(pods, 1):
             if number % AT_ONCE == 0:
                 await self.process.clock.sleep(0)
@@ -171,7 +181,8 @@ class RunningResizes:
             if policy is None:
                 continue
             self._tell_state(pod)
-            progress[policy.name].advise(pod, self._advice.get(pod.workload, {}))
+            wanted.update(hourly_containers(pod, policy))
+            progress[policy.name].advise(pod, self._recommended(pod, policy))
             situation = self._situation(pod, running[pod.workload])
             if situation is None:
                 progress[policy.name].note(pod, "waits", "autoscalers and nodes are not known yet")
@@ -201,6 +212,7 @@ class RunningResizes:
             elif state == "left" and why.startswith(DIFFERENT.partition("{}")[0]):
                 self._tell(pod, why, "foreign")
             progress[policy.name].note(pod, state, why)
+        self.hourly.want(wanted)
         return due
 
     def _situation(self, pod: SizedPod, running: int) -> SizingSituation | None:
@@ -221,14 +233,18 @@ class RunningResizes:
             node=around.node,
             refused=refusal.why if refusal is not None and refusal.until > now else "",
             taken_back=self._taken_back[pod.workload],
+            changes_of_day=self._hours.of(pod.uid, now),
         )
+
+    def _recommended(self, pod: SizedPod, policy: SoundSizing) -> Mapping[str, ContainerAdvice]:
+        return with_hourly(pod, policy, self._advice.get(pod.workload, {}), self.hourly)
 
     def _decided(
         self, pod: SizedPod, policy: SoundSizing, situation: SizingSituation
     ) -> tuple[SizingDecision, bool]:
         """What is to be done, and whether it is time for that. A pod that became smaller in the season of its policy has to
         be as large as is advised then before the next one, in which the policy may not be followed."""
-        advice = self._advice.get(pod.workload, {})
+        advice = self._recommended(pod, policy)
         if self._is_time(policy):
             return decide(pod, policy, advice, situation), True
         if was_sized(pod) and self._is_time(policy, in_any_season=True):
@@ -286,6 +302,8 @@ class RunningResizes:
                 needs = needs_of(fresh, decision.changes)
                 note = await self.writer.write(fresh, document, version, decision, policy.name)
                 self._changed_at[pod.uid] = self.process.clock.now()
+                if is_hourly(policy):
+                    self._hours.note(pod.uid, decision.changes, self.process.clock.now())
                 self._refused.pop(pod.uid, None)
                 self._count("given")
                 return "given", note
@@ -345,6 +363,7 @@ class RunningResizes:
         self._changed_at = {uid: at for uid, at in self._changed_at.items() if uid in uids}
         self._refused = {uid: why for uid, why in self._refused.items() if uid in uids}
         self._told = {each for each in self._told if each[0] in uids}
+        self._hours.forget(uids)
         self.evictions.forget(uids, {pod.workload for pod in pods})
         rooms: dict[str, float] = {}
         for each in policies:

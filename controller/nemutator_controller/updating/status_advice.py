@@ -48,9 +48,18 @@ def _container(container: SizedContainer, known: ContainerAdvice | None) -> Reco
         target=_texts({name: each.target for name, each in amounts.items()}),
         lower_bound=_texts(_bounds(amounts, "lower")),
         upper_bound=_texts(_bounds(amounts, "upper")),
+        strategy=RecommendedTexts(
+            **{name: each.hourly for name, each in amounts.items() if each.hourly}
+        ),
         # It says how much was seen, which changes all the time, once it is firm.
-        reason="" if known.is_firm and amounts else known.reason[:LONGEST_REASON],
+        reason=_reason(known)[:LONGEST_REASON],
     )
+
+
+def _reason(known: ContainerAdvice) -> str:
+    if not known.is_firm or not known.amounts:
+        return known.reason
+    return f"not hourly: {known.not_hourly}" if known.not_hourly else ""
 
 
 def _bounds(amounts: Mapping[ResourceName, AmountAdvice], side: str) -> dict[str, Quantity]:

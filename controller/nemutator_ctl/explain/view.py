@@ -42,6 +42,15 @@ class ExplainedUse:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedHour:
+    """What a policy that follows its CPU hourly is told."""
+
+    strategy: str
+    cpu: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explained:
     namespace: str
     owner_kind: str
@@ -59,6 +68,7 @@ class Explained:
     lower: ExplainedAmounts = ExplainedAmounts()
     upper: ExplainedAmounts = ExplainedAmounts()
     remarks: tuple[str, ...] = ()
+    hourly: ExplainedHour | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +177,16 @@ def _lines(row: Explained, used: UsedBefore | None, drawing: Drawing) -> Sequenc
     ]
     if row.reason:
         lines.append(f"  because   {row.reason}")
+    if row.hourly is not None:
+        lines.append(f"  hourly    {_of_hour(row.hourly)}")
     lines += (f"  remark    {one}" for one in row.remarks)
     return [visible(line, limit=400) for line in lines]
+
+
+def _of_hour(hour: ExplainedHour) -> str:
+    if hour.cpu is None:
+        return f"CPU by the advice above, and not by {hour.strategy}: {hour.reason}"
+    return f"CPU {hour.cpu} by {hour.strategy}, {hour.reason}"
 
 
 def _cpu_histogram(

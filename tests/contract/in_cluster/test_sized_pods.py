@@ -31,6 +31,7 @@ from nemutator_controller.updating.resizing import RunningResizes
 
 from tests.contract.in_cluster.watched_cluster import pod, watched
 from tests.contract.kube.waiting import until
+from tests.fakes.hourly import MemoryHourly
 from tests.fakes.journals import MemoryJournal
 from tests.fakes.kube import kinds
 from tests.fakes.process import fake_process
@@ -93,6 +94,7 @@ async def test_a_pod_is_resized_and_taken_back(tmp_path: Path) -> None:
             SizingEvictions(evictor_of(cluster), process),
             ResizeWriter(pods, journal, process, lambda: uuid.uuid4().hex),
             process,
+            MemoryHourly(),
             per_minute=600,
         )
         engine._room = 600

@@ -35,6 +35,7 @@ def test_the_tables_are_known_by_name() -> None:
         "grants",
         "histograms",
         "history",
+        "hourly_points",
         "history_rows",
         "history_slices",
         "image_digests",

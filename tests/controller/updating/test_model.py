@@ -36,6 +36,22 @@ def test_a_policy_that_says_nothing_decides_and_changes_nothing() -> None:
             "spec.resources.memory: min is above max",
         ),
         (
+            {"mode": "InPlace", "resources": {"memory": {"strategy": "Hourly"}}},
+            "spec.resources.memory.strategy: Hourly is for CPU alone",
+        ),
+        (
+            {"mode": "Evict", "resources": {"cpu": {"strategy": "Hourly"}}},
+            "spec.resources.cpu.strategy: Hourly expects the mode InPlace, or Off",
+        ),
+        (
+            {"mode": "Initial", "resources": {"cpu": {"strategy": "Hourly"}}},
+            "spec.resources.cpu.strategy: Hourly expects the mode InPlace, or Off",
+        ),
+        (
+            {"resources": {"cpu": {"strategy": "hourly"}}},
+            "spec.resources.cpu.strategy: invalid enum value 'hourly': expected one of Advice, Hourly",
+        ),
+        (
             {"match": {"podSelector": {"matchLabels": {"-": "a"}}}},
             "spec.match.podSelector.matchLabels",
         ),

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.updating.progress import (
     MOST_SHOWN,
     PolicyProgress,
@@ -7,9 +8,9 @@ from nemutator_controller.updating.progress import (
     sizing_list,
     state_of,
 )
-from nemutator_controller.updating.records import LeaveAlone, WaitFirst
+from nemutator_controller.updating.records import AmountAdvice, LeaveAlone, WaitFirst
 
-from tests.fakes.sized_pods import WEB, pod_document, pod_of
+from tests.fakes.sized_pods import WEB, firm, pod_document, pod_of
 
 POD = pod_of(pod_document())
 
@@ -27,6 +28,20 @@ def test_the_summary_has_an_example_of_each_reason() -> None:
     done = PolicyProgress(mode="InPlace")
     done.note(POD, "waits", "not now")
     assert done.summary() == "1 pods: 1 wait; shop/web-1: not now"
+
+
+def test_the_summary_says_whose_cpu_follows_use_hourly_and_whose_does_not() -> None:
+    hourly = AmountAdvice(target=parse_quantity("80m"), hourly="nemutator-hourly")
+    followed = replace(firm(memory="1M"), amounts={"cpu": hourly})
+    done = PolicyProgress(mode="InPlace")
+    done.advise(POD, {"app": followed, "side": replace(firm(), not_hourly="too young")})
+    # Another pod of the same workload.
+    done.advise(POD, {"app": followed})
+    done.note(POD, "fits", "")
+    assert done.summary() == (
+        "1 pods: 1 as advised; the CPU of 1 containers follows use hourly;"
+        " that of 1 follows advice, such as: too young"
+    )
 
 
 def test_decisions_have_words() -> None:

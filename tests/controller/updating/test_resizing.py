@@ -17,6 +17,7 @@ from nemutator_controller.updating.resize_writing import ResizeWriter
 from nemutator_controller.updating.resizing import REFUSED_FIRST_S, UNPROVEN, RunningResizes
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.hourly import MemoryHourly
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.sized_pods import (
@@ -47,6 +48,7 @@ class Resizes:
         self.pods = MemorySizedPods(*(pods or (small(),)))
         self.pods.created_at = self.clock.now() - 86_400
         self.journal, self.replicas = MemorySizingJournal(), Replicas()
+        self.hourly = MemoryHourly()
         self.advice = MemoryAdvice(app=replace(advice, last_at=self.clock.now()))
         ids = iter(range(1_000))
         process = fake_process(clock=self.clock, meter=self.meter, tracer=tracer)
@@ -59,6 +61,7 @@ class Resizes:
             SizingEvictions(self.pods, process),
             ResizeWriter(self.pods, self.journal, process, lambda: f"d{next(ids)}"),
             process,
+            self.hourly,
             per_minute=per_minute,
         )
         self.engine._room = per_minute

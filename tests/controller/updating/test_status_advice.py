@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +78,20 @@ def test_what_is_written_keeps_within_the_definition(
         assert set(one) <= set(containers["items"]["properties"])
         assert len(one["name"]) <= 253
         assert len(one.get("reason", "")) <= LONGEST_REASON
+
+
+def test_what_follows_use_hourly_says_so_and_what_does_not_yet_says_why() -> None:
+    exact = AmountAdvice(
+        target=parse_quantity("80m"),
+        lower=parse_quantity("80m"),
+        upper=parse_quantity("80m"),
+        hourly="nemutator-hourly",
+    )
+    known = replace(firm(memory="100M"), amounts={"cpu": exact})
+    [one] = recommended_for(POD, {"app": known}).containers
+    assert one.strategy == RecommendedTexts("nemutator-hourly")
+    assert (one.target.cpu, one.reason) == ("80m", "")
+    waits = replace(firm(cpu="1"), not_hourly="the last hour is not known")
+    [one] = recommended_for(POD, {"app": waits}).containers
+    assert one.strategy == RecommendedTexts()
+    assert one.reason == "not hourly: the last hour is not known"

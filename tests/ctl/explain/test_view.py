@@ -55,6 +55,19 @@ def test_it_tells_what_was_seen_and_what_follows_from_it() -> None:
     ]
 
 
+def test_what_a_policy_is_told_that_follows_use_hourly_is_said_with_its_reason() -> None:
+    hour = {"strategy": "nemutator-hourly", "cpu": "120m", "reason": "from 14:00 UTC on: 90m"}
+    text = view(decode({"items": [item(hourly={**hour, "begins_at": 0, "changes": 2})]}))
+    assert text.splitlines()[-1] == (
+        "  hourly    CPU 120m by nemutator-hourly, from 14:00 UTC on: 90m"
+    )
+    text = view(decode({"items": [item(hourly={**hour, "cpu": None, "reason": "too young"})]}))
+    assert text.splitlines()[-1] == (
+        "  hourly    CPU by the advice above, and not by nemutator-hourly: too young"
+    )
+    assert "hourly" not in view(decode({"items": [item(hourly=None)]}))
+
+
 def test_the_margin_of_memory_is_told_where_it_counts() -> None:
     use = {**item()["use"], "memory_margin": 2.125}
     assert "largest peak 2Mi, times 2.12 after 2h of data\n" in view(

@@ -40,10 +40,11 @@ function resourceCell(one, resource) {
   const asked = `${one.requests_now?.[resource] ?? UNKNOWN} → ${one.requests?.[resource] ?? UNKNOWN}`;
   const ceiling = one.limits?.[resource];
   const limit = ceiling && ceiling !== one.requests?.[resource] ? `limit ${ceiling}` : "";
+  const hour = resource === "cpu" && one.hourly?.cpu ? `this hour ${one.hourly.cpu}` : "";
   const drawn = bars(one, resource);
   const told = one.state === "not_yet" ? UNKNOWN : asked;
   const title = one.state === "not_yet" ? visible(one.reason) : null;
-  return { ...stacked(told, drawn ? (resource === "memory" ? `max ${bytes(one.use.memory_max)}` : use(one, resource)) : "", limit), title, usage: drawn ?? NO_BARS };
+  return { ...stacked(told, drawn ? (resource === "memory" ? `max ${bytes(one.use.memory_max)}` : use(one, resource)) : "", [limit, hour].filter(Boolean).join(", ")), title, usage: drawn ?? NO_BARS };
 }
 
 const PODS = (one) => Math.max(1, one.pods ?? 1);
@@ -112,6 +113,14 @@ export function yaml(one) {
 const between = ({ lower, upper }, resource) =>
   lower?.[resource] && upper?.[resource] ? `between ${lower[resource]} and ${upper[resource]} as far as is known` : "";
 
+/** What a policy that follows CPU hourly gives its pods in this hour, or why advice holds. */
+function hourly({ hourly: hour }) {
+  if (!hour) return [];
+  return hour.cpu == null
+    ? [{ sign: "note", text: visible(`advice holds, and not ${hour.strategy}: ${hour.reason}`) }]
+    : [{ sign: "+", text: visible(`requests ${hour.cpu} in this hour, by ${hour.strategy}, ${hour.reason}`) }];
+}
+
 /** How it comes about, in lines. */
 function why(one) {
   const resource = (name, called) => [
@@ -135,6 +144,7 @@ function why(one) {
   return [
     ...head.map((text) => ({ sign: "note", text: visible(text) })),
     ...resource("cpu", "CPU"),
+    ...hourly(one),
     ...resource("memory", "Memory"),
     ...bad.map((text) => ({ sign: "path", text: visible(text) })),
   ];

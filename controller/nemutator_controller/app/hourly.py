@@ -1,0 +1,46 @@
+"""Hourly requests, put together: from the history of containers, for SizingPolicies that follow them."""
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.history.hours_of_use import HoursOfUse
+from nemutator_controller.history.usage_history import UsageHistory
+from nemutator_controller.kube.quantities import parse_quantity
+from nemutator_controller.sizing.hourly.points import HourlyPoints
+from nemutator_controller.sizing.hourly.requests import STRATEGY, HourlyRequest, hourly_request
+from nemutator_controller.sizing.hourly.sql import SqlHourlyPoints
+from nemutator_controller.sizing.hourly.stepping import HourlyRequests
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.updating.records import HourlyAmount, SizedWorkload
+
+
+def hourly_requests(context: BrainContext, usage: UsageHistory) -> HourlyRequests:
+    store = SqlHourlyPoints(context.database)
+    return HourlyRequests(HoursOfUse(usage), store, ComputedInThread(), context.process)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedInThread:
+    """The `HourlyComputing`."""
+
+    async def request(self, points: HourlyPoints, *, throttled: float) -> HourlyRequest:
+        return await asyncio.to_thread(hourly_request, points, throttled=throttled)
+
+
+@dataclass(frozen=True, slots=True)
+class HourlyOfContainers:
+    """The `HourlyAdvice` of updating."""
+
+    requests: HourlyRequests
+
+    def want(self, containers: Collection[tuple[SizedWorkload, str]]) -> None:
+        self.requests.want([ContainerKey(*workload, name) for workload, name in containers])
+
+    def of(self, workload: SizedWorkload, container: str) -> HourlyAmount | None:
+        found = self.requests.of(ContainerKey(*workload, container))
+        if found is None:
+            return None
+        target = None if found.millis is None else parse_quantity(f"{found.millis}m")
+        return HourlyAmount(strategy=STRATEGY, target=target, reason=found.reason)

@@ -1,0 +1,37 @@
+"""What hourly requests need from others."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from nemutator_controller.sizing.buckets import Numbers
+from nemutator_controller.sizing.hourly.points import HourlyPoints, KeptHours
+from nemutator_controller.sizing.hourly.requests import HourlyRequest
+from nemutator_controller.sizing.keys import ContainerKey
+
+
+class UsedLately(Protocol):
+    def cores(self, key: ContainerKey, *, begin: int, hours: int) -> Numbers:
+        """What the busiest pod used in steps of five minutes, by hours from the hour *begin* on; NaN: not known."""
+        ...
+
+    def throttled(self, key: ContainerKey, *, hour: int) -> float:
+        """The share of that hour in which it was stopped at its CPU limit; 0 where nobody says so."""
+        ...
+
+
+class HourlyComputing(Protocol):
+    async def request(self, points: HourlyPoints, *, throttled: float) -> HourlyRequest:
+        """As `hourly_request` makes it, while others have their turns: it takes a tenth of a second."""
+        ...
+
+
+class HourlyStore(Protocol):
+    """Where points survive a restart of the brain. Raises `StoreUnavailableError`."""
+
+    async def load(self) -> Mapping[ContainerKey, KeptHours]: ...
+
+    async def save(
+        self, kept: Mapping[ContainerKey, KeptHours], gone: Collection[ContainerKey]
+    ) -> None:
+        """Save *kept* in the place of what was there, and remove *gone*."""
+        ...

@@ -1,0 +1,137 @@
+"""The request of CPU for the coming hour, by the strategy that is replayed, or why there is none: pure.
+
+The strategy is run over all points that are kept, so that what it says follows from them alone: nothing else has to outlive
+a restart, and a replay of the same points says the same.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nemutator_controller.sizing.hourly.points import PER_HOUR, STEP_S, HourlyPoints
+from nemutator_controller.sizing.strategies.known import STRATEGIES
+from nemutator_controller.sizing.strategies.recorded_use import (
+    DAY_HOURS,
+    HOUR_S,
+    Numbers,
+    RecordedUse,
+)
+
+STRATEGY = "nemutator-hourly"
+
+MOST_CHANGES, MOST_WITH_RISES = 4, 6
+"""Of one container in any 24 hours. After four nothing is lowered, and two rises may still come: in replay a request that could not
+rise any more missed four times as much."""
+
+LEAST_HOURS = 7 * DAY_HOURS
+"""With less it was not tried."""
+LEAST_OF_DAY, LEAST_OF_WEEK = 22, 150
+"""Hours of the last day, and of the last week, that have to be known."""
+LEAST_OF_HOUR = PER_HOUR // 2
+
+MOST_THROTTLED = 0.05
+"""Who was stopped at a limit for more of the time has used what it could get."""
+
+NONE_YET = -1
+Millis = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourlyRequest:
+    hour: int
+    """Counted from the epoch: the one that it is for."""
+    millis: int | None
+    """None: the reason says why there is none."""
+    changes: int = 0
+    """In the 24 hours before the end of that hour."""
+    reason: str
+
+    @property
+    def begins_at(self) -> float:
+        return float(self.hour * HOUR_S)
+
+
+def hourly_request(points: HourlyPoints, *, throttled: float = 0.0) -> HourlyRequest:
+    """For the hour after the last one of *points*; *throttled*: the share of the last hour in which it was stopped at its
+    CPU limit."""
+    cores = points.cores()
+    if why := _untrusted(cores, throttled):
+        return HourlyRequest(hour=points.end, millis=None, reason=why)
+    return request_of(points, wanted_millis(points))
+
+
+def request_of(points: HourlyPoints, wanted: Millis) -> HourlyRequest:
+    """What is given of what is *wanted* in each hour of *points* and the one after them, and why."""
+    cores = points.cores()
+    given = with_few_changes(wanted)
+    changed = np.flatnonzero(np.diff(given[-DAY_HOURS - 1 :]))
+    held = ""
+    if given[-1] != wanted[-1]:
+        held = f", which are used up: {wanted[-1]}m would fit better"
+    begins = points.end % DAY_HOURS
+    yesterday = _peak(cores[-DAY_HOURS])
+    beside = "" if yesterday is None else f", {yesterday:.0f}m at this hour of yesterday"
+    return HourlyRequest(
+        hour=points.end,
+        millis=int(given[-1]),
+        changes=len(changed),
+        reason=f"from {begins:02d}:00 UTC on: {_peak(cores[-1]):.0f}m at most were used in the last hour{beside};"
+        f" {len(changed)} of {MOST_CHANGES} changes in 24 hours{held}",
+    )
+
+
+def wanted_millis(points: HourlyPoints) -> Millis:
+    """What the strategy asks for in each hour and in the one after them, in whole thousandths of a core, rounded up;
+    `NONE_YET` before it says anything."""
+    ahead = np.full((1, PER_HOUR), np.nan)
+    steps = np.concatenate([points.cores(), ahead]).reshape(1, -1)
+    strategy = STRATEGIES["nemutator"]["cpu"]
+    found = strategy.request(RecordedUse("", STEP_S, steps), strategy.number)
+    # Rounded up, but for what is left of arithmetic.
+    millis = np.ceil(np.round(found * 1_000, 6))
+    return np.where(np.isnan(millis), NONE_YET, millis).astype(np.int64)
+
+
+def with_few_changes(wanted: Millis) -> Millis:
+    """*wanted* by the hour, but lowered only while it was changed less than `MOST_CHANGES` times in 24 hours, and never changed
+    more than `MOST_WITH_RISES` times: what comes beyond waits."""
+    given = wanted.copy()
+    changed: deque[int] = deque()
+    for hour in range(1, len(wanted)):
+        before = given[hour - 1]
+        if wanted[hour] == before or before == NONE_YET:
+            continue
+        while changed and changed[0] <= hour - DAY_HOURS:
+            changed.popleft()
+        most = MOST_WITH_RISES if wanted[hour] > before else MOST_CHANGES
+        if len(changed) >= most:
+            given[hour] = before
+        else:
+            changed.append(hour)
+    return given
+
+
+def _untrusted(cores: Numbers, throttled: float) -> str:
+    """Why nothing is to be made of them; empty: something is."""
+    known = np.count_nonzero(~np.isnan(cores), axis=1) >= LEAST_OF_HOUR
+    seen = np.flatnonzero(known)
+    hours = len(known) - int(seen[0]) if len(seen) else 0
+    if hours < LEAST_HOURS:
+        return f"it is known for {hours} of at least {LEAST_HOURS} hours"
+    day, week = (int(np.count_nonzero(known[-hours:])) for hours in (DAY_HOURS, LEAST_HOURS))
+    if not known[-1]:
+        return "the last hour is not known"
+    if day < LEAST_OF_DAY:
+        return f"{DAY_HOURS - day} of the last {DAY_HOURS} hours are not known"
+    if week < LEAST_OF_WEEK:
+        return f"{LEAST_HOURS - week} of the last {LEAST_HOURS} hours are not known"
+    if throttled > MOST_THROTTLED:
+        return f"it was stopped at its CPU limit for {throttled:.0%} of the last hour: what it used is not what it needs"
+    return ""
+
+
+def _peak(hour: Numbers) -> float | None:
+    """In thousandths of a core."""
+    return None if np.isnan(hour).all() else float(np.nanmax(hour)) * 1_000

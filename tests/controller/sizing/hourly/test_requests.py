@@ -1,0 +1,133 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nemutator_controller.sizing.hourly.points import PER_HOUR, STEP_S, points_of
+from nemutator_controller.sizing.hourly.requests import (
+    LEAST_HOURS,
+    MOST_CHANGES,
+    MOST_WITH_RISES,
+    NONE_YET,
+    hourly_request,
+    request_of,
+    wanted_millis,
+    with_few_changes,
+)
+from nemutator_controller.sizing.strategies.known import STRATEGIES
+from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
+
+from tests.fakes.hourly import hours_of_use
+
+BEGIN = 24 * 19_600
+"""Midnight."""
+DAYS_8 = hours_of_use(8 * 24)
+
+
+def test_each_step_asks_for_what_the_replay_of_the_same_points_asks_for() -> None:
+    points = points_of(BEGIN, DAYS_8)
+    strategy = STRATEGIES["nemutator"]["cpu"]
+    replayed = strategy.request(
+        RecordedUse("web", STEP_S, points.cores().reshape(1, -1)), strategy.number
+    )
+    for hour in (170, 181, 190):
+        so_far = points_of(BEGIN, points.cores()[:hour])
+        stepped = wanted_millis(so_far)
+        assert len(stepped) == hour + 1
+        wanted = np.ceil(np.round(replayed[: hour + 1] * 1_000, 6))
+        np.testing.assert_array_equal(stepped[1:], wanted[1:])
+
+
+def test_a_request_says_for_which_hour_it_is_and_why() -> None:
+    made = hourly_request(points_of(BEGIN, DAYS_8[: 7 * 24 + 14]))
+    assert made.hour == BEGIN + 7 * 24 + 14
+    assert made.millis is not None
+    assert made.reason.startswith("from 14:00 UTC on: ")
+    assert "were used in the last hour" in made.reason
+    assert "at this hour of yesterday" in made.reason
+    assert f"{made.changes} of {MOST_CHANGES} changes in 24 hours" in made.reason
+    assert made.begins_at == made.hour * 3_600
+
+
+def test_by_day_more_is_requested_than_by_night() -> None:
+    day = hourly_request(points_of(BEGIN, DAYS_8[: 7 * 24 + 13])).millis
+    night = hourly_request(points_of(BEGIN, DAYS_8[: 7 * 24 + 3])).millis
+    assert day is not None
+    assert night is not None
+    assert day > 2 * night
+
+
+def without(*hours: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    cores = DAYS_8.copy()
+    cores[list(hours)] = np.nan
+    return cores
+
+
+@pytest.mark.parametrize(
+    ("cores", "throttled", "why"),
+    [
+        (DAYS_8[: LEAST_HOURS - 1], 0.0, "it is known for 167 of at least 168 hours"),
+        (DAYS_8[:0], 0.0, "it is known for 0 of at least 168 hours"),
+        (without(*range(100)), 0.0, "it is known for 92 of at least 168 hours"),
+        (without(191), 0.0, "the last hour is not known"),
+        (without(180, 182, 184), 0.0, "3 of the last 24 hours are not known"),
+        (without(*range(60, 84)), 0.0, "24 of the last 168 hours are not known"),
+        (DAYS_8, 0.06, "it was stopped at its CPU limit for 6% of the last hour"),
+    ],
+)
+def test_from_little_or_bad_data_nothing_is_requested(
+    cores: np.ndarray[tuple[int, ...], np.dtype[np.float64]], throttled: float, why: str
+) -> None:
+    made = hourly_request(points_of(BEGIN, cores), throttled=throttled)
+    assert made.millis is None
+    assert made.reason.startswith(why)
+
+
+def test_what_lies_stays_out_and_leaves_a_gap() -> None:
+    cores = DAYS_8.copy()
+    cores[-1] = 1e9
+    assert hourly_request(points_of(BEGIN, cores)).reason == "the last hour is not known"
+
+
+def test_after_four_changes_in_a_day_it_only_rises_and_after_six_it_stays() -> None:
+    wanted = np.array([10, 20, 30, 40, 50, 5, 60, 5, 70, 80, *[5] * 16, 5])
+    given_ = with_few_changes(wanted)
+    assert given_[:12].tolist() == [10, 20, 30, 40, 50, 50, 60, 60, 70, 70, 70, 70]
+    # It is lowered when fewer than four are not 24 hours ago.
+    assert given_[24:].tolist() == [70, 70, 70]
+    assert with_few_changes(np.append(wanted, 5)).tolist()[27] == 5
+
+
+def test_a_change_that_has_to_wait_is_said() -> None:
+    points = points_of(BEGIN, DAYS_8)
+    wanted = np.full(len(points.codes) + 1, 100)
+    wanted[-10:] = [200, 300, 400, 500, *[90] * 6]
+    made = request_of(points, wanted)
+    assert (made.millis, made.changes) == (500, MOST_CHANGES)
+    assert made.reason.endswith(
+        "; 4 of 4 changes in 24 hours, which are used up: 90m would fit better"
+    )
+    assert request_of(points, np.full(len(wanted), 100)).reason.endswith(
+        "; 0 of 4 changes in 24 hours"
+    )
+
+
+def test_what_is_not_said_yet_is_no_change() -> None:
+    assert with_few_changes(np.array([NONE_YET, 5, 5])).tolist() == [NONE_YET, 5, 5]
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=120))
+@settings(max_examples=50)
+def test_in_no_24_hours_there_are_more_changes_than_may_be(wanted: list[int]) -> None:
+    given_ = with_few_changes(np.array(wanted))
+    changed = np.diff(given_) != 0
+    windows = [int(changed[at : at + 24].sum()) for at in range(max(1, len(changed)))]
+    assert max(windows) <= MOST_WITH_RISES
+    assert set(given_.tolist()) <= set(wanted)
+    if max(int((np.diff(wanted)[at : at + 24] != 0).sum()) for at in range(len(wanted))) <= 4:
+        assert given_.tolist() == wanted
+    for hour in np.flatnonzero(np.diff(given_) < 0):
+        assert changed[max(0, hour - 23) : hour].sum() < MOST_CHANGES
+
+
+def test_a_point_has_five_minutes() -> None:
+    assert STEP_S * PER_HOUR == 3_600
