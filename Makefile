@@ -23,9 +23,14 @@ help: ## list the commands
 	@echo 'ARGS="…" goes to nemutator (run) or to pytest (test, e2e, drill).'
 
 .PHONY: run
-# A day of two minutes, so that seasons come and go while somebody looks.
+# Whoever tries it has minutes: a day takes two of them, so that seasons come and go, and a leak is told of after a minute
+# and a half of readings, which come early and often.
 run: venv-run ## start everything on this machine; ARGS="--data-dir …"
-	@NEMUTATOR_BRAIN_SEASON_DAY_S=$${NEMUTATOR_BRAIN_SEASON_DAY_S:-120} exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
+	@export NEMUTATOR_BRAIN_SEASON_DAY_S=$${NEMUTATOR_BRAIN_SEASON_DAY_S:-120} \
+		NEMUTATOR_BRAIN_AGEING_AFTER_S=$${NEMUTATOR_BRAIN_AGEING_AFTER_S:-90} \
+		NEMUTATOR_OBSERVE_WINDOW_AGE_S=$${NEMUTATOR_OBSERVE_WINDOW_AGE_S:-10} \
+		NEMUTATOR_OBSERVE_WINDOW_EVERY_S=$${NEMUTATOR_OBSERVE_WINDOW_EVERY_S:-20}; \
+	exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
 
 # The whole suite on two CPUs or more; what ARGS picks out is faster without workers. The rules of the
 # house are left to `make check`: each worker would parse the whole tree once more. Tests of the other

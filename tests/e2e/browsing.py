@@ -3,13 +3,22 @@
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Dialog, Error, Locator, Page, Request
+from playwright.sync_api import ConsoleMessage, Dialog, Error, Locator, Page, Request, expect
+
+from tests.fakes.console_brain import ORIGIN
 
 PATIENCE_MS = 60_000
 """For what comes to hold on a page: Playwright's own 5 s are short on a busy machine."""
 
 DRAWN = "new Promise((done) => requestAnimationFrame(() => done(true)))"
 """Plots are drawn before the next frame."""
+
+
+def shown(page: Page, view: str) -> Locator:
+    """The rows of the list *view*, once the page shows it."""
+    page.goto(f"{ORIGIN}/#{view}")
+    expect(page.locator(f'#views a[href="#{view}"]')).to_have_attribute("aria-current", "page")
+    return page.locator("#list-rows tr")
 
 
 def layers(plot: Locator) -> Locator:

@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.e2e.browsing import PATIENCE_MS, Watch
 from tests.e2e.ordinary import NOBODY, NoInterpreterError, make_environment
 from tests.e2e.standing import COMMAND, ME, Person
+from tests.fakes.console_brain import FakeBrain
+from tests.fakes.console_inventory import know_workload
 
 SHELL, BROWSER = Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")
 CHROMIUM = Path(os.environ.get("CHROMIUM", SHELL if SHELL.exists() else BROWSER))
@@ -57,6 +59,21 @@ def page(context: BrowserContext) -> Iterator[Page]:
     yield page
     assert watch.complaints == []
     assert len(watch.origins) <= 1, f"calls beyond its own origin: {watch.origins}"
+
+
+@pytest.fixture
+def brain(context: BrowserContext) -> FakeBrain:
+    """What the page asks: it answers whatever the test wants it to."""
+    brain = FakeBrain()
+    brain.serve(context)
+    return brain
+
+
+@pytest.fixture
+def known(brain: FakeBrain) -> FakeBrain:
+    """One that knows a workload, with all that its own page shows."""
+    know_workload(brain)
+    return brain
 
 
 @pytest.fixture

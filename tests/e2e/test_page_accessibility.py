@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
+from tests.e2e.furnished import VIEWS as FURNISHED
+from tests.e2e.furnished import furnished
 from tests.fakes.console_brain import ORIGIN, FakeBrain, node, process
 from tests.fakes.console_lists import (
     advice,
@@ -44,7 +46,7 @@ LISTS = {
         neighbour(),
         neighbour(uid="u2", victim={"now": 1, "usual": 0, "worst": 2, "why": "word " * 60}),
     ],
-    "/api/v1/leases": [lease(), lease(role="other", state="lost")],
+    "/api/v1/leases": [lease(), lease(role="other", state="expired")],
     "/api/v1/grants": [grant(), grant(result="denied", reason="Vault denies it")],
 }
 
@@ -62,9 +64,8 @@ VIEWS = [
 
 
 @pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain(lists=dict(LISTS))
-    brain.serve(context)
+def brain(brain: FakeBrain) -> FakeBrain:
+    brain.lists = dict(LISTS)
     return brain
 
 
@@ -103,6 +104,19 @@ def test_a_list_and_an_empty_one(page: Page, brain: FakeBrain, view: str) -> Non
     page.reload()
     expect(page.locator("#list-empty")).to_be_visible()
     assert complaints(page) == []
+
+
+def test_each_place_on_a_telephone(context: BrowserContext, page: Page) -> None:
+    context.unroute_all()
+    furnished().serve(context)
+    page.set_viewport_size({"width": 360, "height": 800})
+    found = {}
+    for view, seen in FURNISHED.items():
+        page.goto(f"{ORIGIN}/#{view}")
+        expect(page.locator(seen).first).to_be_visible()
+        if wrong := complaints(page):
+            found[view] = wrong
+    assert found == {}
 
 
 def test_a_list_that_is_wider_than_the_window_is_scrolled_by_keyboard(page: Page) -> None:

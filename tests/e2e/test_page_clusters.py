@@ -2,21 +2,13 @@
 
 import re
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
 from tests.fakes.console_brain import ORIGIN, FakeBrain
 from tests.fakes.console_inventory import cluster_node, history, row, used, workload_item
 
 NODES, EVIL = "/api/v1/nodes", '<img src=x onerror=alert(1)>\u202eevil"'
-
-
-@pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
-    brain.serve(context)
-    return brain
 
 
 def test_clusters_show_what_each_has_and_all_together(page: Page, brain: FakeBrain) -> None:

@@ -4,10 +4,10 @@ import re
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
-from tests.e2e.browsing import Watch
+from tests.e2e.browsing import Watch, shown
 from tests.fakes.console_brain import ORIGIN, FakeBrain
 from tests.fakes.console_inventory import (
     ROWS,
@@ -16,7 +16,6 @@ from tests.fakes.console_inventory import (
     flow,
     flow_end,
     history,
-    know_workload,
     row,
     used,
     workload_item,
@@ -25,25 +24,6 @@ from tests.fakes.console_lists import mutation
 
 NODES, FLOWS = "/api/v1/nodes", "/api/v1/flows"
 EVIL = '<img src=x onerror=alert(1)>\u202eevil"'
-
-
-@pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
-    brain.serve(context)
-    return brain
-
-
-@pytest.fixture
-def known(brain: FakeBrain) -> FakeBrain:
-    know_workload(brain)
-    return brain
-
-
-def shown(page: Page, view: str) -> Locator:
-    page.goto(f"{ORIGIN}/#{view}")
-    expect(page.locator(f'#views a[href="#{view}"]')).to_have_attribute("aria-current", "page")
-    return page.locator("#list-rows tr")
 
 
 def test_a_node_has_three_lines_of_each_resource(page: Page, brain: FakeBrain) -> None:

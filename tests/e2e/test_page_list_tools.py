@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, Scheme, complaints
 from tests.e2e.test_page_logic import Modules
@@ -18,13 +18,6 @@ from tests.fakes.console_lists import advice, mutation
 
 MUTATIONS = "/api/v1/mutations"
 EVIL = '"><img src=x>\n- a: b'
-
-
-@pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
-    brain.serve(context)
-    return brain
 
 
 @pytest.fixture(scope="module")

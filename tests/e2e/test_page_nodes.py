@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json, node, pressures, workload
 
@@ -21,11 +21,8 @@ def busy(name: str, cpu_cores: float | None, io: float = 0.0) -> Json:
 
 
 @pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain(
-        nodes=[busy("edge-10", 3.5), busy("edge-2", None, io=42.0), busy("edge-1", 1)]
-    )
-    brain.serve(context)
+def brain(brain: FakeBrain) -> FakeBrain:
+    brain.nodes = [busy("edge-10", 3.5), busy("edge-2", None, io=42.0), busy("edge-1", 1)]
     return brain
 
 

@@ -1,6 +1,7 @@
 """The overview: what is wrong, what is wasted, what has changed, and nemutator itself, on one screen."""
 
 import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -23,8 +24,25 @@ RESIZED = {
 }
 
 
-def nodes(*items: Json) -> Json:
-    return {"kind": "NodeList", "now": time.time(), "items": list(items)}
+def nodes(*items: Json, remaining: int = 0, **totals: Any) -> Json:
+    def together(field: str) -> Json:
+        return {
+            unit: sum(one[field][unit] or 0 for one in items)
+            for unit in ("cpu_cores", "memory_bytes")
+        }
+
+    return {
+        "kind": "NodeList",
+        "now": time.time(),
+        "items": list(items),
+        "remaining": remaining,
+        "totals": {
+            "nodes": len(items),
+            "stale": sum(one["stale"] for one in items),
+            **{field: together(field) for field in ("allocatable", "requested", "used")},
+            **totals,
+        },
+    }
 
 
 def troubled() -> FakeBrain:
@@ -37,13 +55,16 @@ def troubled() -> FakeBrain:
                 cluster_node(
                     name="worker-3", sums={"waiting": {"cpu": 1.0, "memory": 61.0, "io": 2.0}}
                 ),
-                cluster_node(name="worker-4", seen_at=None, age_s=None, sums=None),
+                cluster_node(name="worker-4", seen_at=None, age_s=None, stale=True, sums=None),
             )
         },
         lists={
             "/api/v1/workloads": [workload_item(), workload_item(name="web", oom_ended=0)],
             "/api/v1/ageing": [ageing(), ageing(id="w2", verdict="steady")],
-            "/api/v1/leases": [lease(), lease(role="other", state="lost")],
+            "/api/v1/leases": [
+                lease(role="other", state="expired", owner_kind="Deployment", owner="api"),
+                lease(role="of a pod that has ended", state="expired"),
+            ],
             "/api/v1/grants": [
                 grant(),
                 grant(result="denied", reason="Vault denies it"),
@@ -91,7 +112,7 @@ def test_what_is_wrong_leads_to_where_it_is(page: Page, brain: FakeBrain) -> Non
     page.goto(OVERVIEW)
     assert links(page, "wrong") == {
         "shop/api-0 does not get db: Vault denies it, 2 times": "#grants",
-        "shop/api-0 has lost its login to Vault as other": "#leases",
+        "shop/api-0: its login to Vault as other has expired": "#leases",
         "Node worker-2 is not ready": "#topology/worker-2",
         "shop/api: 2 containers ended for memory": "#history/shop/Deployment/api",
         "The SizingPolicy tight is not followed: no bounds": "#mutations",
@@ -136,9 +157,7 @@ def test_off_clusters_it_is_what_manifests_request_for_nothing(
     page: Page, brain: FakeBrain
 ) -> None:
     unit = workload_item(kind="unit", namespace="system.slice", name="api.service")
-    brain.documents["/api/v1/nodes"] = {
-        "items": [cluster_node(requested=used(), allocatable=used())]
-    }
+    brain.documents["/api/v1/nodes"] = nodes(cluster_node(requested=used(), allocatable=used()))
     brain.documents["/api/v1/workloads"] = {
         "items": [unit],
         "totals": {"waste": used(2.5, 2 << 30)},
@@ -197,6 +216,54 @@ def test_nemutator_says_how_it_is_itself(page: Page, brain: FakeBrain) -> None:
             "1 node has no agent that reports",
         ]
     )
+
+
+def test_of_five_thousand_nodes_all_are_counted_and_those_in_trouble_are_asked_for(
+    page: Page, context: BrowserContext
+) -> None:
+    few = [cluster_node(name=f"worker-{number}", ready=False) for number in range(4_900, 4_912)]
+    all_together = used(80_000.0, 5_000 << 35)
+    shown = nodes(
+        *few, remaining=4_988, nodes=5_000, stale=0,
+        allocatable=all_together, requested=all_together, used=used(20_000.0, 5_000 << 34),
+    )  # fmt: skip
+    big = FakeBrain(documents={"/api/v1/nodes": shown})
+    big.serve(context)
+    page.goto(OVERVIEW)
+    expect(page.locator("#wasted-sums")).to_contain_text(
+        "Pods request 80000.0 of 80000.0 cores and use 20000.0"
+    )
+    expect(page.locator("#health-lines")).to_contain_text("5000 of 5000 nodes report")
+    expect(page.locator("#wrong-more")).to_have_text("and 2 more")
+    assert "orderBy=trouble&limit=200" in big.queries
+    shown["items"] = [
+        cluster_node(name=f"w{number}", seen_at=None, stale=True) for number in range(200)
+    ]
+    page.reload()
+    expect(page.locator("#health-lines")).to_contain_text("At least 200 nodes have no agent")
+
+
+def test_before_the_first_report_nothing_is_called_well(
+    page: Page, context: BrowserContext
+) -> None:
+    FakeBrain(documents={"/api/v1/nodes": nodes()}).serve(context)
+    page.goto(OVERVIEW)
+    expect(page.locator("#wrong-none")).to_have_text("Nothing is known yet: no agent has reported.")
+    expect(page.locator("#health-lines")).to_contain_text("No agent has reported yet")
+
+
+def test_a_part_that_does_not_answer_is_named_and_the_others_are_shown(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.silent = {"/api/v1/mutations", "/api/v1/grants"}
+    page.goto(OVERVIEW)
+    expect(page.get_by_text("Node worker-2 is not ready")).to_be_visible()
+    expect(page.locator("#overview-unread")).to_have_text(
+        "Not shown, because no answer has come: the audit, mutations."
+    )
+    expect(page.locator("#banner")).to_be_hidden()
+    brain.silent.clear()
+    expect(page.locator("#overview-unread")).to_be_empty()
 
 
 def test_a_line_is_followed_and_one_comes_back(page: Page, brain: FakeBrain) -> None:

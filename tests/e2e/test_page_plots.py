@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import complaints
 from tests.e2e.browsing import DRAWN
@@ -12,21 +11,7 @@ from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
 from tests.fakes.console_inventory import (
     HISTORY,
     history,
-    know_workload,
 )
-
-
-@pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
-    brain.serve(context)
-    return brain
-
-
-@pytest.fixture
-def known(brain: FakeBrain) -> FakeBrain:
-    know_workload(brain)
-    return brain
 
 
 def long_history() -> Json:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import SCHEMES, Scheme, complaints
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
@@ -58,14 +58,11 @@ def preview(**changed: object) -> Json:
 
 
 @pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain(
-        lists={POLICIES: [policy(), policy(name="other", fault="spec.mode: expected Apply")]}
-    )
+def brain(brain: FakeBrain) -> FakeBrain:
+    brain.lists[POLICIES] = [policy(), policy(name="other", fault="spec.mode: expected Apply")]
     brain.documents[f"{POLICIES}/teams"] = policy(version="8", text=TEXT)
     brain.answers[f"{POLICIES}/preview"] = (200, preview(mode="Preview"))
     brain.answers[POLICIES] = (200, {"name": "teams", "outcome": "changed"})
-    brain.serve(context)
     return brain
 
 

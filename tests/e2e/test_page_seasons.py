@@ -3,10 +3,11 @@
 import time
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
-from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
+from tests.e2e.browsing import shown
+from tests.fakes.console_brain import FakeBrain, Json
 
 SEASONS = "/api/v1/seasons"
 EVIL = "<img src=x onerror=alert(1)>\u202eevil"
@@ -78,21 +79,13 @@ def document(**changed: object) -> Json:
 
 
 @pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
+def brain(brain: FakeBrain) -> FakeBrain:
     brain.documents[SEASONS] = document()
-    brain.serve(context)
     return brain
 
 
-def shown(page: Page) -> Locator:
-    page.goto(f"{ORIGIN}/#seasons")
-    expect(page.locator('#views a[href="#seasons"]')).to_have_attribute("aria-current", "page")
-    return page.locator("#list-rows tr")
-
-
 def test_what_is_in_force_comes_first_then_all_then_each(page: Page, brain: FakeBrain) -> None:
-    rows = shown(page)
+    rows = shown(page, "seasons")
     expect(rows).to_have_count(4)
     expect(rows.nth(0).locator("td").nth(0)).to_have_text("SeasonPolicy busy-hours")
     expect(rows.nth(0).locator("td").nth(1)).to_have_text("in force")
@@ -109,7 +102,7 @@ def test_what_is_in_force_comes_first_then_all_then_each(page: Page, brain: Fake
 
 
 def test_strangers_names_are_text(page: Page, brain: FakeBrain) -> None:
-    rows = shown(page)
+    rows = shown(page, "seasons")
     expect(rows).to_have_count(4)
     assert page.locator("#list-rows img").count() == 0
 
@@ -122,7 +115,7 @@ def test_a_switch_is_taken_back_as_a_mutation_is(page: Page, brain: FakeBrain) -
         200,
         {"object": {"name": "busy-hours"}, "state": "reversed"},
     )
-    rows = shown(page)
+    rows = shown(page, "seasons")
     rows.nth(0).get_by_role("button", name="Take back").click()
     expect(page.locator("#rollback-steps li")).to_have_count(1)
     page.locator("#rollback-do").click()
@@ -131,7 +124,7 @@ def test_a_switch_is_taken_back_as_a_mutation_is(page: Page, brain: FakeBrain) -
 
 
 def test_a_season_that_changes_is_seen_without_reloading(page: Page, brain: FakeBrain) -> None:
-    rows = shown(page)
+    rows = shown(page, "seasons")
     expect(rows.nth(2).locator("td").nth(1)).to_have_text("peak")
     brain.documents[SEASONS] = document(items=[workload(season="off-peak")])
     expect(rows.nth(2).locator("td").nth(1)).to_have_text("off-peak", timeout=60_000)
@@ -146,7 +139,7 @@ def seen(page: Page, brain: FakeBrain, request: pytest.FixtureRequest) -> Page:
 
 def test_everybody_can_use_it(seen: Page, brain: FakeBrain) -> None:
     page = seen
-    expect(shown(page)).to_have_count(4)
+    expect(shown(page, "seasons")).to_have_count(4)
     assert complaints(page) == []
     brain.documents[SEASONS] = document(switches=[], cluster=None, items=[], left_off=0)
     page.reload()

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as NothingCameError
 
 from tests.e2e.browsing import PATIENCE_MS, hold_clock
@@ -18,13 +18,6 @@ ANSWERED_WITHIN_MS = 5000
 
 NAMES = ["whole machine", "system.slice", "api.service", "ssh.service", "3f2a90c1d2e4", "systemd"]
 """The rows that are shown first."""
-
-
-@pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
-    brain.serve(context)
-    return brain
 
 
 @pytest.fixture

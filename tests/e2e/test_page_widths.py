@@ -12,7 +12,10 @@ WIDTHS = (360, 768, 1280, 1920)
 EVIL = "<img src=x onerror=alert(1)>\u202e\U0001f980\u0627\u0644"
 LONGEST = (EVIL + "n" * 253)[:253]
 
-NAMES = {"name", "owner", "pod", "node", "title", "program", "reason", "why", "policy", "role"}
+NAMES = {
+    "name", "owner", "pod", "node", "title", "program", "reason", "why", "policy", "role", "fault", "condition",
+    "target", "problem", "remedy", "secret", "caller", "by", "sentence", "message",
+}  # fmt: skip
 """Fields of items that strangers write."""
 
 

@@ -3,11 +3,10 @@
 import re
 import time
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
-from tests.e2e.browsing import DRAWN, layers
+from tests.e2e.browsing import DRAWN, hold_clock, layers
 from tests.e2e.canvases import places
 from tests.fakes.console_brain import ORIGIN, FakeBrain
 from tests.fakes.console_inventory import (
@@ -15,7 +14,6 @@ from tests.fakes.console_inventory import (
     ROWS,
     WORKLOADS,
     history,
-    know_workload,
     row,
     used,
     workload_item,
@@ -23,19 +21,6 @@ from tests.fakes.console_inventory import (
 from tests.fakes.console_lists import ageing, grant, lease, mutation, neighbour, profile
 
 EVIL = '<img src=x onerror=alert(1)>\u202eevil"'
-
-
-@pytest.fixture
-def brain(context: BrowserContext) -> FakeBrain:
-    brain = FakeBrain()
-    brain.serve(context)
-    return brain
-
-
-@pytest.fixture
-def known(brain: FakeBrain) -> FakeBrain:
-    know_workload(brain)
-    return brain
 
 
 def test_a_workload_leads_to_its_history(page: Page, known: FakeBrain) -> None:
@@ -292,6 +277,24 @@ def test_who_may_not_see_advice_still_sees_use(page: Page, known: FakeBrain) -> 
     known.refused |= {"/api/v1/advice", WORKLOADS}
     page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
     expect(page.locator("#row-plots article")).to_have_count(2)
+    expect(page.locator("#banner")).to_be_hidden()
+
+
+def test_a_part_that_does_not_come_leaves_the_others_and_what_was_there(
+    page: Page, known: FakeBrain
+) -> None:
+    known.lists["/api/v1/ageing"] = [ageing()]
+    known.silent = {"/api/v1/mutations", "/api/v1/neighbours"}
+    hold_clock(page)
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-plots article")).to_have_count(2)
+    expect(page.locator("#row-ageing-lines li")).to_have_count(1)
+    known.silent.add("/api/v1/ageing")
+    # The second question comes once the first has been shown.
+    for _ in range(2):
+        with page.expect_response(re.compile("/api/v1/ageing")):
+            page.clock.run_for(3100)
+    expect(page.locator("#row-ageing-lines li")).to_have_count(1)
     expect(page.locator("#banner")).to_be_hidden()
 
 

@@ -207,6 +207,8 @@ class FakeBrain:
     """What it answers with any other status than 200."""
     refused: set[str] = field(default_factory=set)
     """Paths that this person may not read."""
+    silent: set[str] = field(default_factory=set)
+    """Paths that it cannot answer now, as while its database is away."""
     warning: str = ""
     """What it says of itself on each answer."""
     asked: list[str] = field(default_factory=list)
@@ -257,6 +259,8 @@ class FakeBrain:
             route.abort("connectionrefused")
         elif self.status != 200:
             route.fulfill(status=self.status, json=self.refusal)
+        elif path in self.silent:
+            route.fulfill(status=503, json=self.refusal)
         elif path in self.refused:
             route.fulfill(status=403, json=self.refusal)
         elif path in self.texts:

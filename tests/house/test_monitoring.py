@@ -57,6 +57,15 @@ def test_each_alert_has_its_page_in_the_runbook_and_each_page_its_alert() -> Non
         assert rule["labels"]["severity"] in {"critical", "warning", "info"}
 
 
+def test_what_an_alert_is_told_apart_by_is_explained_on_its_page() -> None:
+    parts = re.split(r"^## ", RUNBOOK.read_text(), flags=re.MULTILINE)
+    pages = {part.partition("\n")[0]: part for part in parts}
+    for rule in rules():
+        for values in re.findall(r'=~"([\w|]+)"', rule["expr"]):
+            unsaid = [one for one in values.split("|") if f"`{one}`" not in pages[rule["alert"]]]
+            assert not unsaid, f"{rule['alert']}: {', '.join(unsaid)}"
+
+
 def test_each_alert_is_tried_where_it_fires_and_where_it_does_not() -> None:
     tried = yaml.safe_load((ALERTS / "nemutator.test.yaml").read_text())["tests"]
     titles = {each["name"] for each in tried}

@@ -2,7 +2,10 @@
 
 import contextlib
 import itertools
+import math
 import os
+import random
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +14,10 @@ import pytest
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_agent.usage.summaries import Summaries
+from nemutator_agent.windows.heap_reading import CHECK_S
+from nemutator_controller.ageing.growth import judge
+from nemutator_controller.ageing.trends import SeriesPoint
+from nemutator_controller.ageing.verdicts import MEMORY
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.recommendation import recommend
 from nemutator_controller.sizing.usages import Usages
@@ -172,6 +179,37 @@ def test_without_any_go_the_sample_says_so_and_is_not_tried_again(clone: Clone) 
     ran = clone.sample()
     assert ran.returncode == 3
     assert "remedy: install Go" in ran.stderr
+
+
+# --- "That `shop` leaks is reported about three minutes after the start" --------------------------
+def told_after(luck: random.Random) -> float:
+    """How old the sample is when its leak is told of, as `make run` has it read; its heap is what Go recorded of it."""
+    makefile = (REPOSITORY / "Makefile").read_text()
+
+    def minutes(setting: str) -> float:
+        (found,) = re.findall(rf"{setting}=\$\$\{{{setting}:-(\d+)\}}", makefile)
+        return float(found)
+
+    every_s = minutes("NEMUTATOR_OBSERVE_WINDOW_EVERY_S")
+    piece, recorded_of, rounds_per_s = 16 << 10, 64 << 10, 5
+    chance = 1 - math.exp(-piece / recorded_of)
+    read: list[SeriesPoint] = []
+    heap, last = 1e6, 0.0
+    due = minutes("NEMUTATOR_OBSERVE_WINDOW_AGE_S") + luck.random() * every_s
+    for at in (due + number * every_s + luck.random() * CHECK_S for number in range(30)):
+        heap += sum(luck.random() < chance for _ in range(int((at - last) * rounds_per_s))) * (
+            piece / chance
+        )
+        last = at
+        read.append(SeriesPoint(at, heap))
+        judged = judge([read], MEMORY, after_s=minutes("NEMUTATOR_BRAIN_AGEING_AFTER_S"))
+        if judged.growth == "grows provisionally":
+            return at
+    raise AssertionError("it was never told of")
+
+
+def test_the_leak_of_the_sample_is_told_of_within_minutes_whatever_go_has_recorded_of_it() -> None:
+    assert max(told_after(random.Random(seed)) for seed in range(40)) < 150
 
 
 # --- "Advice takes two minutes to its first value" -----------------------------------------------

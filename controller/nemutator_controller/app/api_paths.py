@@ -284,6 +284,7 @@ PATHS = (
         NAMESPACE,
         WORKLOAD,
         LIMIT,
+        QueryWord("expired", bool, "Only those that nobody has renewed or revoked in time."),
         narrows=True,
     ),
     asked(
@@ -295,6 +296,8 @@ PATHS = (
         WORKLOAD,
         LIMIT,
         QueryWord("path", str, "As `vault kv get` takes it."),
+        QueryWord("refused", bool, "Only what was not granted."),
+        QueryWord("since", float, "Seconds since 1970."),
         narrows=True,
     ),
     *CHANGE_PATHS,

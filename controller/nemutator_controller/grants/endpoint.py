@@ -1,5 +1,6 @@
 """`/api/v1/leases` and `/api/v1/grants`: who was granted what, never a value."""
 
+import math
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from nemutator_controller.database.refusals import explained
 from nemutator_controller.grants.paths import spellings
 from nemutator_controller.grants.ports import GrantsView, PodWorkloads
 from nemutator_controller.grants.token_leases import TokenLease
-from nemutator_controller.queries import limit_in
+from nemutator_controller.queries import flag_in, limit_in, time_in
 
 USUAL = 200
 MOST = 1_000
@@ -47,10 +48,17 @@ class GrantsApi:
         ]
 
     async def _leases(self, request: web.Request) -> web.Response:
+        expired = flag_in(request.query.get("expired"))
+        if expired is None:
+            return refusal(400, "expired: expected true or false", "leave it out for all of them")
+        expired_by = self.process.clock.now() if expired else None
+
         async def items(
             namespace: str | None, uids: Collection[str] | None, limit: int
         ) -> Sequence[TokenLease]:
-            return await self.view.leases(namespace=namespace, pod_uids=uids, limit=limit)
+            return await self.view.leases(
+                namespace=namespace, pod_uids=uids, limit=limit, expired_by=expired_by
+            )
 
         return await self._list(request, "LeaseList", items)
 
@@ -68,12 +76,25 @@ class GrantsApi:
                 "key, with the setting audit_key_file",
             )
         digests = [path_digest(key, each) for key in keys for each in paths] if paths else None
+        refused = flag_in(request.query.get("refused"))
+        since = time_in(request.query.get("since"), usual=-math.inf)
+        if refused is None or since is None:
+            return refusal(
+                400,
+                "refused, since: one is not what was expected",
+                "write true for refused, seconds since 1970 for since",
+            )
 
         async def items(
             namespace: str | None, uids: Collection[str] | None, limit: int
         ) -> Sequence[Grant]:
             return await self.view.grants(
-                namespace=namespace, pod_uids=uids, digests=digests, limit=limit
+                namespace=namespace,
+                pod_uids=uids,
+                digests=digests,
+                limit=limit,
+                refused=refused,
+                since=since,
             )
 
         return await self._list(request, "GrantList", items)

@@ -1,5 +1,6 @@
 """What the leases need from others."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
@@ -21,9 +22,15 @@ class PodWorkloads(Protocol):
 
 class GrantsView(Protocol):
     async def leases(
-        self, *, namespace: str | None, pod_uids: Collection[str] | None, limit: int
+        self,
+        *,
+        namespace: str | None,
+        pod_uids: Collection[str] | None,
+        limit: int,
+        expired_by: float | None = None,
     ) -> Sequence[TokenLease]:
-        """Those that were touched last come first; with *pod_uids* those of these pods."""
+        """Those that were touched last come first; with *pod_uids* those of these pods, with *expired_by* those that
+        nobody had renewed or revoked by then."""
         ...
 
     async def grants(
@@ -33,6 +40,9 @@ class GrantsView(Protocol):
         pod_uids: Collection[str] | None,
         digests: Sequence[str] | None,
         limit: int,
+        refused: bool = False,
+        since: float = -math.inf,
     ) -> Sequence[Grant]:
-        """The newest come first; with *digests* those whose path has one of them."""
+        """The newest come first; with *digests* those whose path has one of them, with *refused* those that nobody was
+        granted."""
         ...

@@ -1,5 +1,6 @@
 """Grants and leases in the database."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -44,9 +45,16 @@ class SqlGrants:
         _prune(connection, now=now)
 
     async def leases(
-        self, *, namespace: str | None, pod_uids: Collection[str] | None, limit: int
+        self,
+        *,
+        namespace: str | None,
+        pod_uids: Collection[str] | None,
+        limit: int,
+        expired_by: float | None = None,
     ) -> Sequence[TokenLease]:
         query = select(*_LEASE).order_by(leases.c.touched_at.desc()).limit(limit)
+        if expired_by is not None:
+            query = query.where(~leases.c.revoked, leases.c.expires_at <= expired_by)
         if namespace is not None:
             query = query.where(leases.c.namespace == namespace)
         if pod_uids is not None:
@@ -61,8 +69,14 @@ class SqlGrants:
         pod_uids: Collection[str] | None,
         digests: Sequence[str] | None,
         limit: int,
+        refused: bool = False,
+        since: float = -math.inf,
     ) -> Sequence[Grant]:
         query = select(*_GRANT).order_by(grants.c.id.desc()).limit(limit)
+        if refused:
+            query = query.where(grants.c.result != "granted")
+        if since > -math.inf:
+            query = query.where(grants.c.at >= since)
         if digests is not None:
             query = query.where(grants.c.path_digest.in_(digests))
         if namespace is not None:

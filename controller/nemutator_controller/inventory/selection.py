@@ -11,7 +11,7 @@ from nemutator_controller.kube.label_selectors import Selector
 
 EVERYTHING = Selector()
 
-NODE_ORDERS = ("name", "cpu", "memory", "requested", "pods")
+NODE_ORDERS = ("name", "cpu", "memory", "requested", "pods", "trouble")
 WORKLOAD_ORDERS = ("name", "cpu", "memory", "waste", "network", "requests", "restarts")
 
 NODE_FIELDS = ("name", "ready", "stale", "unschedulable", "pods")
@@ -85,9 +85,21 @@ def node_position(item: NodeItem, order: str) -> Position:
             value = item.requested.cpu_cores or 0.0
         case "pods":
             value = item.pods.count
+        case "trouble":
+            value = _trouble(item)
         case _:
             value = 0
     return float(value), (item.name,)
+
+
+def _trouble(item: NodeItem) -> float:
+    """A node that is not ready comes before one that is silent, and that before those where work waits, by how much."""
+    if item.ready is False:
+        return 300
+    if item.stale:
+        return 200
+    waiting = None if item.sums is None else item.sums.waiting
+    return 0 if waiting is None else max(waiting.cpu or 0, waiting.memory or 0, waiting.io or 0)
 
 
 def workload_position(figures: WorkloadFigures, order: str) -> Position:

@@ -22,7 +22,7 @@ from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import LONGEST_ID, JournalEntry, Narrowing, names_of
 from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
 from nemutator_controller.mutations.decisions import Subject, pod_subject
-from nemutator_controller.queries import limit_in
+from nemutator_controller.queries import flag_in, limit_in
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class MutationsApi:
 
     async def _roll_back(self, request: web.Request) -> web.Response:
         only_plan, evict, dry_run = (
-            _flag(request.query.get(word)) for word in ("plan", "evict", "dry_run")
+            flag_in(request.query.get(word)) for word in ("plan", "evict", "dry_run")
         )
         if only_plan is None or evict is None or dry_run is None:
             return refusal(
@@ -181,7 +181,7 @@ def explained(handler: Handler, asked: str) -> Handler:
 def _narrowing(request: web.Request) -> Narrowing | None:
     """None when a word of the request is not understood."""
     query = request.query
-    standing = _flag(query.get("standing"))
+    standing = flag_in(query.get("standing"))
     kind, slash, name = query.get("workload", "").partition("/")
     try:
         since, until = (float(query.get(word, usual)) for word, usual in _TIMES)
@@ -209,7 +209,3 @@ def _pod(request: web.Request) -> Subject | None:
 
 def _unknown() -> web.Response:
     return refusal(404, "no such mutation", "`nemutator mutations` lists those that are kept")
-
-
-def _flag(text: str | None) -> bool | None:
-    return {None: False, "false": False, "true": True}.get(text)

@@ -161,3 +161,35 @@ async def test_secrets_are_asked_for_by_workload_and_those_of_nobody_are_none(
             for bad in ("workload=Deployment/web", "namespace=shop&workload=web"):
                 async with brain.local.get(f"{path}?{bad}") as answer:
                     assert answer.status == 400
+
+
+async def test_what_was_refused_is_found_behind_whatever_was_granted_since(tmp_path: Path) -> None:
+    now = time.time()
+    denied = grant(at=now - 50, operation="read", secret="x", result="denied")
+    older = grant(at=now - 5_000, operation="read", secret="y", result="denied")
+    many = [grant(at=now, operation="read", secret=f"s{number}") for number in range(40)]
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, 1, older, denied, *many)
+        found = await get(brain, f"/api/v1/grants?limit=5&refused=true&since={now - 3_600}")
+        assert [one["secret"] for one in found["items"]] == ["x"]
+        every = await get(brain, "/api/v1/grants?limit=5&refused=true")
+        assert [one["secret"] for one in every["items"]] == ["x", "y"]
+        for query in ("grants?refused=perhaps", "grants?since=nan", "leases?expired=1"):
+            async with brain.local.get(f"/api/v1/{query}") as answer:
+                assert answer.status == 400, query
+
+
+async def test_a_login_that_has_expired_is_found_behind_those_that_are_renewed(
+    tmp_path: Path,
+) -> None:
+    now = time.time()
+
+    def login(uid: str, ends: float) -> Grant:
+        return grant(at=now - 100, pod_uid=uid, expires_at=ends)
+
+    renewed = [login(f"u{number}", now + 3_600) for number in range(40)]
+    ended = grant(at=now - 50, pod_uid="gone", operation="revoke")
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, 1, login("late", now - 10), login("gone", now - 10), ended, *renewed)
+        found = await get(brain, "/api/v1/leases?limit=5&expired=true")
+        assert [(one["pod_uid"], one["state"]) for one in found["items"]] == [("late", "expired")]

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from nemutator_controller.cluster.node_list import listed
+from nemutator_controller.cluster.nodes import ReportedNode, Waiting
 from nemutator_controller.inventory.documents import workload_item
 from nemutator_controller.inventory.model import ProgramUse
 from nemutator_controller.inventory.node_documents import node_item
@@ -16,6 +18,7 @@ from nemutator_controller.inventory.selection import (
 )
 from nemutator_controller.kube.label_selectors import parse_selector
 
+from tests.fakes.batches import NOW, busy_report
 from tests.fakes.inventory import shop
 
 
@@ -90,6 +93,23 @@ def test_each_order_and_field_is_known() -> None:
         assert Wanted(fields=parse_selector(field)).has_workload(web), field
     for field in NODE_FIELDS:
         assert Wanted(fields=parse_selector(field)).has_node(node), field
+
+
+def test_nodes_come_by_what_is_wrong_with_them() -> None:
+    figures = shop().nodes["n1"]
+    reported = listed(ReportedNode.of("n1", "e", 1, NOW, busy_report()), now=NOW, after_s=60)
+    waits = replace(
+        reported, sums=replace(reported.sums, waiting=Waiting(cpu=12.0, memory=None, io=40.0))
+    )
+    of = {
+        "silent": replace(node_item(figures, None), ready=True),
+        "down": replace(node_item(figures, reported), ready=False),
+        "waits": replace(node_item(figures, waits), ready=True),
+        "calm": replace(node_item(figures, reported), ready=True),
+    }
+    found = {name: node_position(item, "trouble")[0] for name, item in of.items()}
+    assert sorted(found, key=lambda name: -found[name]) == ["down", "silent", "waits", "calm"]
+    assert found["waits"] == 40.0
 
 
 def test_a_workload_of_several_runtimes_is_found_by_each_of_its_programs() -> None:

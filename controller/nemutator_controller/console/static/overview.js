@@ -8,12 +8,12 @@ import { historyHref } from "./inventory.js";
 
 /** What is asked, and the view that shows all of it. */
 export const PARTS = {
-  nodes: { path: "/api/v1/nodes?limit=500", called: "nodes", href: "#capacity" },
+  nodes: { path: "/api/v1/nodes?orderBy=trouble&limit=200", called: "nodes", href: "#capacity" },
   wasted: { path: "/api/v1/workloads?orderBy=waste&limit=10", called: "workloads", href: "#workloads" },
-  restarted: { path: "/api/v1/workloads?orderBy=restarts&limit=20", called: "workloads", href: "#workloads" },
+  restarted: { path: "/api/v1/workloads?fieldSelector=oom%3E0&orderBy=restarts&limit=20", called: "workloads", href: "#workloads" },
   ageing: { path: "/api/v1/ageing", called: "ageing", href: "#ageing" },
-  leases: { path: "/api/v1/leases", called: "leases", href: "#leases" },
-  grants: { path: "/api/v1/grants?limit=200", called: "the audit", href: "#grants" },
+  leases: { path: "/api/v1/leases?expired=true", called: "leases", href: "#leases" },
+  grants: { path: "/api/v1/grants?refused=true", called: "the audit", href: "#grants" },
   deploys: { path: "/api/v1/deploys?limit=50", called: "deploys", href: "#workloads" },
   mutations: { path: "/api/v1/mutations?limit=50", called: "mutations", href: "#mutations" },
   missed: { path: "/api/v1/missed-pods", called: "missed pods", href: "#missed-pods" },
@@ -52,22 +52,22 @@ function ended(one) {
   return line("suffer", `${called(one)}: ${counted(one.oom_ended, "container")} ended for memory`, rowOf(one));
 }
 
-function node({ name, ready, stale, age_s: age, sums }) {
+function node({ name, ready, stale, seen_at: seen, age_s: age, sums }) {
   const href = `#topology/${encodeURIComponent(name)}`;
   if (ready === false) return line("suffer", `Node ${name} is not ready`, href);
+  // One without an agent is told of with nemutator itself.
+  if (stale && seen == null) return null;
   if (stale) return line("suffer", `Node ${name} has not reported for ${span(age)}`, href);
   const [waits, resource] = worst(sums?.waiting ?? {});
   if (!(waits >= WAITING)) return null;
   return line("notice", `Node ${name}: work waits for ${resource === "cpu" ? "CPU" : resource}, ${percent(waits)} of the time`, href);
 }
 
-function lease(one, now) {
-  const who = place(one.namespace, one.pod);
-  if (one.state === "lost") return line("suffer", `${who} has lost its login to Vault as ${one.role}`, "#leases", { at: one.since });
-  if (one.state === "active" && one.expires_at != null && one.expires_at < now) {
-    return line("suffer", `${who}: its login to Vault as ${one.role} has expired`, "#leases", { at: one.expires_at });
-  }
-  return null;
+/** Of a pod that has ended, it does no harm. */
+function lease(one) {
+  if (one.state !== "expired" || (one.pod && !one.owner)) return null;
+  const who = one.pod ? place(one.namespace, one.pod) : one.caller;
+  return line("suffer", `${who}: its login to Vault as ${one.role} has expired`, "#leases", { at: one.expires_at });
 }
 
 /** One line for each secret of a pod, however often it was refused. */
@@ -104,6 +104,9 @@ function missed(pods) {
   return [line("notice", text, "#missed-pods", { at: Math.max(...pods.map((pod) => pod.since ?? 0)) || null })];
 }
 
+/** Whether more nodes are in trouble than were asked for. */
+export const isCut = (answers) => answers.nodes?.remaining > 0 && of(answers, "nodes").at(-1).stale;
+
 const BADNESS = { suffer: 0, notice: 1 };
 
 /** The worst first, of those the newest. */
@@ -113,7 +116,7 @@ export function wrong(answers, now) {
     ...of(answers, "restarted").map(ended),
     ...of(answers, "ageing").map(ageing),
     ...refused(of(answers, "grants"), now),
-    ...of(answers, "leases").map((one) => lease(one, now)),
+    ...of(answers, "leases").map(lease),
     ...of(answers, "sizing").map(policy),
     ...of(answers, "mutations").map(reversal),
     ...missed(of(answers, "missed")),
@@ -144,8 +147,7 @@ export function wasted(answers) {
 
 /** What all nodes together can give, and what of it is asked for and used; off clusters, what manifests ask for too much. */
 export function sums(answers) {
-  const nodes = of(answers, "nodes");
-  const total = (which, field) => nodes.reduce((sum, one) => sum + (one[which]?.[field] ?? 0), 0);
+  const total = (which, field) => answers.nodes?.totals?.[which]?.[field] ?? 0;
   const [whole, requested, used] = ["allocatable", "requested", "used"].map((which) => total(which, "cpu_cores"));
   if (!(requested > 0)) return wastedByAll(answers.wasted ?? {});
   const memory = ["requested", "used"].map((which) => bytes(total(which, "memory_bytes")));
@@ -192,23 +194,40 @@ export function changed(answers) {
 export function health(answers, warning) {
   const found = [];
   if (warning) found.push(line("suffer", `The controller: ${warning}`, null));
-  const nodes = of(answers, "nodes");
-  const silent = nodes.filter((one) => one.seen_at == null);
-  const late = nodes.filter((one) => one.seen_at != null && one.stale);
-  const reporting = nodes.length - silent.length - late.length;
-  if (nodes.length > 0) {
-    const all = reporting === nodes.length;
-    const many = `${reporting} of ${nodes.length} nodes report`;
-    const words = nodes.length > 1 ? many : all ? "The only node reports" : "The only node does not report";
+  // Only the nodes with the most trouble were asked for; the totals are of all.
+  const { nodes = 0, stale = 0 } = answers.nodes?.totals ?? {};
+  const silent = of(answers, "nodes").filter((one) => one.seen_at == null);
+  const reporting = nodes - stale;
+  if (nodes > 0) {
+    const all = reporting === nodes;
+    const many = `${reporting} of ${nodes} nodes report`;
+    const words = nodes > 1 ? many : all ? "The only node reports" : "The only node does not report";
     found.push(line(all ? "calm" : "notice", words, "#capacity"));
   }
-  if (silent.length > 0) found.push(line("notice", `${counted(silent.length, "node has", "nodes have")} no agent that reports`, "#capacity"));
+  if (answers.nodes?.items.length === 0) found.push(line("notice", "No agent has reported yet: the first report takes a few seconds after the start", "#topology"));
+  if (silent.length > 0) {
+    const words = `${counted(silent.length, "node has", "nodes have")} no agent that reports`;
+    found.push(line("notice", isCut(answers) ? `At least ${words}` : words, "#capacity"));
+  }
   if (!warning) found.push(line("calm", "The controller has no problem that it knows of", null));
   return found;
 }
 
-/** What a person may not read, in words; empty when that is nothing. */
+const parts = (answers, answer) =>
+  [...new Set(Object.entries(PARTS).filter(([part]) => answers[part] === answer).map(([, { called: word }]) => word))].join(", ");
+
+/** What a person may not read, and what has not come, in words; empty when that is nothing. */
 export function unread(answers) {
-  const words = Object.entries(PARTS).filter(([part]) => answers[part] === null).map(([, { called: word }]) => word);
-  return words.length > 0 ? `Not shown, because you may not see it or there is no cluster: ${[...new Set(words)].join(", ")}.` : "";
+  const [refused, late] = [parts(answers, null), parts(answers, undefined)];
+  return [
+    refused && `Not shown, because you may not see it or there is no cluster: ${refused}.`,
+    late && `Not shown, because no answer has come: ${late}.`,
+  ].filter(Boolean).join(" ");
+}
+
+/** Why there is no line of what is wrong. */
+export function calm(answers) {
+  if (answers.nodes?.items.length === 0) return "Nothing is known yet: no agent has reported.";
+  if (unread(answers) !== "") return "Nothing in what is shown here. What is not shown is named below.";
+  return "Nothing that nemutator sees: no leak, no container that ended for memory, no refused secret, no node under pressure.";
 }

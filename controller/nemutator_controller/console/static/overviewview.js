@@ -1,15 +1,16 @@
 // The overview on the page: four cards of lines, each of which leads to where all of it is.
 
 import { attribute, byId, fromTemplate, hide, keyed, text, width } from "./dom.js";
-import { counted, span } from "./format.js";
-import { MOST, changed, health, sums, unread, wasted, wrong } from "./overview.js";
+import { span } from "./format.js";
+import { MOST, calm, changed, health, isCut, sums, unread, wasted, wrong } from "./overview.js";
 
 /** Show *answers*, which came at *now*; null before they came. */
 export function showOverview(answers, now, warning) {
   if (answers == null) return;
   const bad = wrong(answers, now);
-  fill("wrong", bad.slice(0, MOST), now, bad.length - MOST);
+  fill("wrong", bad.slice(0, MOST), now, bad.length - MOST, isCut(answers) ? "at least " : "");
   hide(byId("wrong-none"), bad.length > 0);
+  text(byId("wrong-none"), calm(answers));
   const idle = wasted(answers);
   fill("wasted", idle, now);
   hide(byId("wasted-none"), idle.length > 0);
@@ -21,13 +22,13 @@ export function showOverview(answers, now, warning) {
   text(byId("overview-unread"), unread(answers));
 }
 
-function fill(name, lines, now, more = 0) {
+function fill(name, lines, now, more = 0, atLeast = "") {
   const rows = lines.map((line, index) => ({ ...line, key: `${index}\n${line.href ? "a" : "p"}${line.waste == null ? "" : "w"}` }));
   keyed(byId(`${name}-lines`), rows, () => fromTemplate("overview-line"), (element, row) => draw(element, row, now));
   const rest = byId(`${name}-more`);
   if (rest) {
     hide(rest, !(more > 0));
-    text(rest, more > 0 ? `and ${counted(more, "more")}`.replace("mores", "more") : "");
+    text(rest, more > 0 ? `and ${atLeast}${more} more` : "");
   }
 }
 

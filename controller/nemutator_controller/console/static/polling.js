@@ -118,7 +118,8 @@ export async function refresh() {
 /** All parts of the overview at once; who may see none of them is told why. */
 async function overviewed() {
   const parts = Object.entries(PARTS);
-  const given = await Promise.all(parts.map(([, { path }]) => allowedOnly(brain.get(path))));
+  // One that does not come in time, as of a database that is away, is no reason to show nothing of the others.
+  const given = await Promise.all(parts.map(([, { path }]) => answeredOnly(brain.get(path))));
   if (given.every((one) => one == null)) await brain.get(PARTS.nodes.path);
   const answers = Object.fromEntries(parts.map(([part], index) => [part, given[index]]));
   const told = given.find((one) => one?.now != null)?.now;
@@ -143,24 +144,29 @@ async function rowHistory(row) {
   const known = { ...row, container: wanted };
   const path = brain.rowHistoryPath(known, SPANS[row.back]);
   // The rest is known to its own brain alone.
-  const here = (question) => (row.cluster == null ? allowedOnly(question()) : null);
-  const [document, workload, advice, mutations, deploys, seasons, ageing, profiles, neighbours, leases, grants] = await Promise.all([
-    brain.rowHistory(path),
-    allowedOnly(brain.workloadOf(row)),
-    here(() => brain.adviceOf(row.namespace)),
-    here(() => brain.changesOf(row, SPANS[row.back])),
-    here(() => brain.deploysOf(row, SPANS[row.back])),
-    here(() => brain.seasonsOf(row.namespace, row.name)),
-    here(brain.ageing),
-    here(brain.profiles),
-    here(() => brain.neighboursOf(row.namespace)),
-    here(() => brain.leasesOf(row)),
-    here(() => brain.grantsOf(row)),
-  ]);
-  const demand = demandOf(known, advice, workload, containers.length);
-  const item = (workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;
-  const profile = await drawn(profilesOf(profiles, row), row.profiles);
-  return { rowFound: { row: known, containers, document, path, demand, item, mutations, deploys, seasons, ageing, profile, neighbours, leases, grants } };
+  const here = (question) => (row.cluster == null ? answeredOnly(question()) : null);
+  const asked = {
+    workload: answeredOnly(brain.workloadOf(row)),
+    advice: here(() => brain.adviceOf(row.namespace)),
+    mutations: here(() => brain.changesOf(row, SPANS[row.back])),
+    deploys: here(() => brain.deploysOf(row, SPANS[row.back])),
+    seasons: here(() => brain.seasonsOf(row.namespace, row.name)),
+    ageing: here(brain.ageing),
+    profiles: here(brain.profiles),
+    neighbours: here(() => brain.neighboursOf(row.namespace)),
+    leases: here(() => brain.leasesOf(row)),
+    grants: here(() => brain.grantsOf(row)),
+  };
+  const [document, ...given] = await Promise.all([brain.rowHistory(path), ...Object.values(asked)]);
+  // What has not come this time stays as it was.
+  const before = state.rowFound ?? {};
+  const beside = Object.fromEntries(
+    Object.keys(asked).map((part, index) => [part, given[index] === undefined ? (before[part] ?? null) : given[index]]),
+  );
+  const demand = demandOf(known, beside.advice, beside.workload, containers.length);
+  const item = (beside.workload?.items ?? []).find((one) => one.kind === row.kind && one.name === row.name) ?? null;
+  const profile = await drawn(profilesOf(beside.profiles, row), row.profiles);
+  return { rowFound: { row: known, containers, document, path, demand, item, profile, ...beside } };
 }
 
 /** The last profiles that were drawn: what is made once does not change. */
@@ -178,12 +184,13 @@ async function drawn(made, wanted) {
   return { made, after, before, ...lastDrawn };
 }
 
-/** An answer; null for who may not see it: what is drawn beside use is left out then. */
-async function allowedOnly(question) {
+/** An answer; null for who may not see it, which is left out then; undefined where none has come. */
+async function answeredOnly(question) {
   try {
     return await question;
   } catch (error) {
     if (error instanceof brain.RefusedError) return null;
+    if (error instanceof brain.LostError) return undefined;
     throw error;
   }
 }
