@@ -21,7 +21,9 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("-l", "--selector", help="only nodes with these labels")
     parser.add_argument("--field-selector", help="only those: ready=false, stale=true, pods>100, …")
-    parser.add_argument("--by", metavar="ORDER", help="name, cpu, memory, requested, pods or trouble")
+    parser.add_argument(
+        "--by", metavar="ORDER", help="name, cpu, memory, requested, pods or trouble"
+    )
     parser.add_argument("--limit", help="at most so many")
     arguments.add_cluster(parser)
     given = parser.parse_args(argv)
