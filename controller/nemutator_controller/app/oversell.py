@@ -1,5 +1,6 @@
 """Oversell, put together, with what it asks of the cluster, of reports and of seasons."""
 
+import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,6 +49,9 @@ from nemutator_controller.oversell.observed_nodes import (
 from nemutator_controller.oversell.ratios import cpu_millis, cpu_text, parse_ratio, ratio_text
 from nemutator_controller.oversell.telling import OversellStatuses
 from nemutator_controller.policies.spec_watching import SpecCheck, WatchedSpecs, by_name, itself
+
+AT_ONCE = 200
+"""Nodes that are read in one turn of the loop."""
 
 OVERSELLS = SpecCheck(oversell_of, itself, 100, "NodeOversells: merge some")
 
@@ -121,9 +125,12 @@ class NodesToOversell:
             found = self.cluster.objects.nodes.snapshot().objects.values()
         except (NotListedYetError, NotSyncedError):
             return None
-        busy = busy_cores(figures, await self.levels.now())
+        # In a thread: it goes through all pods.
+        busy = await asyncio.to_thread(busy_cores, figures, await self.levels.now())
         nodes: list[ObservedNode] = []
-        for each in found:
+        for number, each in enumerate(found, 1):
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
             name = each.metadata.name
             if each.metadata.deletion_timestamp:
                 continue
@@ -199,8 +206,8 @@ def busy_cores(
     """By node, what those of its pods use together when each is busy of which that is known."""
     worst, found = worst_cores(figures, levels), dict[str, float]()
     for key, cores in worst.items():
-        for each in figures.workloads[key].pods:
-            node = each.pod.spec.node_name
+        for pod in figures.workloads[key].pods.pods:
+            node = pod.spec.node_name
             found[node] = found.get(node, 0.0) + cores
     return found
 

@@ -1,7 +1,8 @@
 """Packing, put together, with what it asks of the cluster, of evictions and of seasons."""
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 from nemutator_common import names
@@ -14,6 +15,7 @@ from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
 from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.inventory.model import ClusterFigures, NodeFigures
+from nemutator_controller.inventory.pod_demands import PodDemand
 from nemutator_controller.inventory.taking import CountedCluster, NotListedYetError
 from nemutator_controller.kube.calls import Selection, listing
 from nemutator_controller.kube.failures import KubeError
@@ -42,6 +44,9 @@ from nemutator_controller.seasons.calendars import DAY_S
 KEEPS = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 HARD = (NEVER, "NoExecute")
+
+Amounts = tuple[int, int]
+"""Millis of CPU and bytes of memory."""
 
 SHORTEST_ROUND_S = 2.0
 """However short a day is."""
@@ -140,15 +145,16 @@ class NodesToPack:
     cluster: Cluster
     counted: CountedCluster
     namespace: str
-    requests: "RequestsByNode" = field(default_factory=lambda: RequestsByNode())
 
     async def now(self) -> Sequence[PackNode] | None:
         try:
             figures = await self.counted.now()
         except NotListedYetError:
             return None
+        # In a thread: it goes through all pods.
+        limits = await asyncio.to_thread(limits_by_node, figures)
         return [
-            pack_node(one, self.requests.limits_of(figures, one.name))
+            pack_node(one, limits.get(one.name, (0, 0)))
             for one in figures.nodes.values()
             if one.node is not None
         ]
@@ -164,10 +170,7 @@ class NodesToPack:
             figures = await self.counted.now()
         except (KubeError, msgspec.MsgspecError, NotListedYetError) as error:
             raise PackingUnknownError(str(error)[:200]) from error
-        requests, limits = (
-            self.requests.of(figures, node),
-            self.requests.limits_of(figures, node),
-        )
+        requests, limits = await asyncio.to_thread(pods_on, figures, node)
         budgets = figures.objects.disruption_budgets.values()
         if "poddisruptionbudgets" in figures.objects.unlisted:
             raise PackingUnknownError("PodDisruptionBudgets are not listed yet")
@@ -176,38 +179,39 @@ class NodesToPack:
         return NodeContents(pods=pods, kept=f"{KEEPS}: true" if keeps else "")
 
 
-@dataclass(slots=True)
-class RequestsByNode:
-    """What pods request and what they may use, by node and uid. Figures are made every few seconds, and their pods are gone through once."""
-
-    _of: ClusterFigures | None = None
-    _found: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
-    _limits: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
-
-    def of(self, figures: ClusterFigures, node: str) -> Mapping[str, tuple[int, int]]:
-        self._read(figures)
-        return self._found.get(node, {})
-
-    def limits_of(self, figures: ClusterFigures, node: str) -> Mapping[str, tuple[int, int]]:
-        self._read(figures)
-        return self._limits.get(node, {})
-
-    def _read(self, figures: ClusterFigures) -> None:
-        if figures is not self._of:
-            self._of, self._found, self._limits = figures, {}, {}
-            for workload in figures.workloads.values():
-                for each in workload.pods:
-                    node, uid = each.pod.spec.node_name, each.pod.metadata.uid
-                    wanted, limits = each.demand.requests, each.demand.limits
-                    requested = wanted.cpu_millis, wanted.memory_bytes
-                    self._found.setdefault(node, {})[uid] = requested
-                    self._limits.setdefault(node, {})[uid] = (
-                        max(limits.cpu_millis, requested[0]),
-                        max(limits.memory_bytes, requested[1]),
-                    )
+def limits_by_node(figures: ClusterFigures) -> dict[str, Amounts]:
+    """What all pods of each node may use together."""
+    found: dict[str, Amounts] = {}
+    for workload in figures.workloads.values():
+        for pod, demand in zip(workload.pods.pods, workload.pods.demands, strict=True):
+            cpu, memory = found.get(pod.spec.node_name, (0, 0))
+            more_cpu, more_memory = _limits(demand)
+            found[pod.spec.node_name] = cpu + more_cpu, memory + more_memory
+    return found
 
 
-def pack_node(one: NodeFigures, limits: Mapping[str, tuple[int, int]]) -> PackNode:
+def pods_on(figures: ClusterFigures, node: str) -> tuple[dict[str, Amounts], dict[str, Amounts]]:
+    """What the pods of *node* request, and what they may use, by uid."""
+    requests: dict[str, Amounts] = {}
+    limits: dict[str, Amounts] = {}
+    for workload in figures.workloads.values():
+        for pod, demand in zip(workload.pods.pods, workload.pods.demands, strict=True):
+            if pod.spec.node_name == node:
+                wanted, uid = demand.requests, pod.metadata.uid
+                requests[uid] = wanted.cpu_millis, wanted.memory_bytes
+                limits[uid] = _limits(demand)
+    return requests, limits
+
+
+def _limits(demand: PodDemand) -> Amounts:
+    wanted, limits = demand.requests, demand.limits
+    return (
+        max(limits.cpu_millis, wanted.cpu_millis),
+        max(limits.memory_bytes, wanted.memory_bytes),
+    )
+
+
+def pack_node(one: NodeFigures, limits: Amounts) -> PackNode:
     node, tally = one.node, one.tally
     taints = () if node is None else node.spec.taints
     labels: Mapping[str, str] = {} if node is None else node.metadata.labels
@@ -234,8 +238,8 @@ def pack_node(one: NodeFigures, limits: Mapping[str, tuple[int, int]]) -> PackNo
         most_pods=110 if one.most_pods is None else one.most_pods,
         requested_cpu=tally.requests.cpu_millis,
         requested_memory=tally.requests.memory_bytes,
-        limited_cpu=sum(cpu for cpu, _ in limits.values()),
-        limited_memory=sum(memory for _, memory in limits.values()),
+        limited_cpu=limits[0],
+        limited_memory=limits[1],
         pods=tally.pods,
         used_share=used,
         takes_none=takes_none,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from nemutator_controller.app.inventory import WatchedByBrain
 from nemutator_controller.app.listeners import BrainListener
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.app.seasons import BrainSeasons
+from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.inventory.counted_pods import CountedPod
 from nemutator_controller.inventory.flows import FlowEnd, NamedFlow, addresses_of, named_flows
 from nemutator_controller.inventory.kept_flows import KeptFlows
@@ -160,11 +161,11 @@ class ClusterNodes:
             season, seasons = said, {}
 
         def made() -> NodesSnapshot:
-            named = named_flows(reported, snapshot, addresses_of(snapshot, self.watched.objects()))
-            places = {
-                f"{pod.metadata.namespace}/{pod.metadata.name}": pod.spec.node_name
-                for pod in snapshot.pods.objects.values()
-            }
+            named: list[NamedFlow] = []
+            if any(flows for _, flows in reported):
+                addresses = addresses_of(snapshot, self.watched.objects())
+                named = named_flows(reported, snapshot, addresses)
+            places = places_of(named, snapshot)
             worst = worst_cores(figures, levels)
             counts = {key: len(workload.pods) for key, workload in figures.workloads.items()}
             talkers, peers = talking(named, places, counts)
@@ -260,6 +261,16 @@ def _familiars(figures: ClusterFigures) -> dict[Workload, Mapping[str, int]]:
         if counts:
             found[key] = counts
     return found
+
+
+def places_of(flows: Iterable[NamedFlow], snapshot: ClusterSnapshot) -> dict[str, str]:
+    """The nodes of the pods between which *flows* are."""
+    ends = {end for flow in flows for end in (flow.pod, flow.peer)}
+    pods = {
+        key: snapshot.pods.objects.get(key)
+        for key in (f"{end.namespace}/{end.name}" for end in ends)
+    }
+    return {key: pod.spec.node_name for key, pod in pods.items() if pod is not None}
 
 
 def talking(

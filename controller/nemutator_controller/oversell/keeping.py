@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 EVERY_S = 15.0
 MOST_AT_ONCE = 20
 """Nodes that are written to in one round: the others have to wait for the next."""
+AT_ONCE = 200
+"""Nodes that are decided about in one turn of the loop."""
 AGAIN_S = 600.0
 """How long nothing is written after the API server has refused it."""
 
@@ -109,7 +111,10 @@ class OversellKeeping:
         left, oversold = MOST_AT_ONCE, 0
         verdicts: list[NodeVerdict] = []
         # Those that have a ratio keep their place among those that may.
-        for node in sorted(nodes, key=lambda one: (one.ratio is None, one.name)):
+        in_turn = sorted(nodes, key=lambda one: (one.ratio is None, one.name))
+        for number, node in enumerate(in_turn, 1):
+            if number % AT_ONCE == 0:
+                await self.process.clock.sleep(0)
             self._watch_for_others(node)
             policy = next((one for one in policies if one.nodes.matches(node.labels)), None)
             rules = self._rules(policy, ceiling)

@@ -107,15 +107,16 @@ class AdviceApi:
         )
         now = self.process.clock.now()
         listed = [one for one in found.items if is_listed(one, now=now)]
+        del found
         images: list[str] = []
         for some in _slices(listed):
             images += self.images.of_each(_keys(some))
             await self.process.clock.sleep(0)
         # Only of what is asked for: whoever may see one namespace learns nothing of others.
-        listed = with_hourly(with_similar(listed, images), self.hourly.now())
+        waiting = with_hourly(with_similar(listed, images), self.hourly.now())
 
         async def parts() -> AsyncIterator[bytes]:
-            for some in _slices(listed):
+            for some in _taken(waiting):
                 yield _items(self._remarked(some))
 
         return long_answer(AdviceList(items=[]), parts())
@@ -145,10 +146,11 @@ class AdviceApi:
         found = await gather_advice(
             self.usages, self.requests, growing=self.growing, clock=self.process.clock
         )
-        elsewhere = self.elsewhere.now()
+        elsewhere, tag, waiting = self.elsewhere.now(), found.tag, found.items
+        del found
 
         async def parts() -> AsyncIterator[bytes]:
-            for some in _slices(found.items):
+            for some in _taken(waiting):
                 yield _items(
                     [
                         for_admission(
@@ -161,13 +163,21 @@ class AdviceApi:
         return made_unless_known(
             request,
             lambda: long_answer(AdviceSnapshot(()), parts()),
-            tag=found.tag + _digest(elsewhere),
+            tag=tag + _digest(elsewhere),
         )
 
 
 def _slices(advice: Sequence[Advice]) -> Iterator[Sequence[Advice]]:
     for begin in range(0, len(advice), AT_ONCE):
         yield advice[begin : begin + AT_ONCE]
+
+
+def _taken(advice: list[Advice]) -> Iterator[Sequence[Advice]]:
+    """The same, of which nothing is left: to let go of all at once would hold up everybody else for as long as it takes to encode."""
+    advice.reverse()
+    while some := advice[: -AT_ONCE - 1 : -1]:
+        del advice[-len(some) :]
+        yield some
 
 
 def _items(several: Sequence[object]) -> bytes:

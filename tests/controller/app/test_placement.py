@@ -1,8 +1,10 @@
 """What placement makes of the flows that agents tell of."""
 
-from nemutator_controller.app.placement import talking
+from nemutator_controller.app.placement import places_of, talking
 from nemutator_controller.inventory.flows import FlowEnd, NamedFlow
 from nemutator_controller.placement.nodes_snapshot import Workload
+
+from tests.fakes.pods import picture, pod
 
 WEB: Workload = ("shop", "Deployment", "web")
 CACHE: Workload = ("data", "StatefulSet", "cache")
@@ -41,6 +43,16 @@ def test_both_ends_hear_of_a_flow_by_nodes_and_for_each_pod_of_the_other() -> No
     by_node, by_peer = talking(flows, PLACES, COUNTS)
     assert by_node == {WEB: {"n2": 4e5, "n3": 2e5}, CACHE: {"n1": 4e5, "n2": 2e5}}
     assert by_peer == {WEB: {CACHE: 3e5}, CACHE: {WEB: 3e5}}
+
+
+def test_only_the_pods_that_talk_are_looked_up_and_those_that_are_gone_have_no_place() -> None:
+    flows = [
+        flow(end(WEB, "web-1"), FlowEnd(kind="Address", name="10.0.0.1"), 1.0),
+        flow(end(WEB, "web-2"), end(CACHE, "cache-0"), 1.0),
+    ]
+    seen = picture(*(pod(name, uid=name, node=f"on-{name}") for name in ("web-1", "web-2", "db")))
+    assert places_of(flows, seen) == {"shop/web-1": "on-web-1", "shop/web-2": "on-web-2"}
+    assert places_of([], seen) == {}
 
 
 def test_its_own_pods_and_those_that_are_no_pods_are_nobody_to_be_near() -> None:
