@@ -1,5 +1,11 @@
-"""Simple forecasts of the hours to come, each by a rule of its own: what was used lately and how it grew, what was
-used at the same hour of the days before, around it and a week ago, and both together."""
+"""Forecasts of the hours to come for many containers at once: simple ones, each by a rule of its own, and what most of them say.
+
+What is known is the largest use of each of the last hours: what was used lately, at the same hour of the days before,
+around it and a week ago, how the level of today is, and how the last hour ended. A single rule is often wrong for a
+while; the value that so many of all rules stay below is seldom.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -9,173 +15,174 @@ from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, Numbe
 AHEAD_HOURS = 8
 """The same hour of yesterday is known for each of them."""
 
-LATELY_HOURS = (1, 3, 6, 24, 168, 336)
-_MIXED_WITH = 0
-"""What was used in the last hour."""
+KEPT_HOURS = 8 * DAY_HOURS
+"""A week ago, and what was usual a week before today's hours."""
 
 STILL_HOURS = 4
 """What was used in the last hour says something about so many hours ahead."""
 
-SAME_HOUR: tuple[tuple[int, float], ...] = (
-    (1, 1.0),
-    (3, 0.9),
-    (3, 1.0),
-    (7, 0.5),
-    (7, 0.9),
-    (7, 1.0),
-    (14, 0.9),
+SIMPLE = (
+    "1 hour", "3 hours", "6 hours", "a day",
+    "yesterday", "3 days' median", "3 days' most", "week's median", "week's high", "week's most",
+    "around in 3 days", "around in a week", "around in a week, high", "a week ago",
+    "week or now", "week and now", "yesterday or now", "yesterday and now",
+    "week at 2 hours' level", "week at 6 hours' level", "week at a day's level",
+    "hour's end", "hour's last quarter", "growing",
+)  # fmt: skip
+"""The simple forecasts: what they go by."""
+
+OFTEN_RIGHT = (
+    "1 hour",
+    "3 days' most",
+    "around in a week, high",
+    "week or now",
+    "hour's end",
 )
-"""Of so many days, such a share of the use at that hour was below."""
+"""Simple ones that may be followed themselves."""
 
-AROUND: tuple[tuple[int, float], ...] = ((3, 0.7), (7, 0.8), (7, 0.9), (14, 0.9))
-"""Of so many days, such a share of the peaks of that hour and of those beside it was below: what comes an hour early or late."""
+BY_DAYS = (
+    "yesterday",
+    "3 days' most",
+    "week's median",
+    "week's high",
+    "around in a week, high",
+    "a week ago",
+)
+UNLIKE = ("1 hour", "3 hours", "yesterday", "week's median", "week at 6 hours' level")
+HIGH = (
+    "1 hour", "yesterday", "week's median", "around in a week, high",
+    "week or now", "week and now", "week at 6 hours' level", "hour's last quarter",
+)  # fmt: skip
 
-_USUAL = 3
-"""The median of a week."""
+MOST_STAY_BELOW: tuple[tuple[tuple[str, ...], float], ...] = (
+    (SIMPLE, 0.6),
+    (BY_DAYS, 0.6),
+    (UNLIKE, 0.6),
+    (HIGH, 0.9),
+)
+"""Of several simple ones, the value below which such a share of them lies."""
 
-SCALED = (1, 4, 5)
-"""Of those, the ones that are tried at today's level, too."""
+COUNT = len(OFTEN_RIGHT) + len(MOST_STAY_BELOW)
 
-LEVEL_HOURS = ((2, 0.85), (24, 1.0))
-"""The level is what the last hours used, by what is usual at those hours; for each hour ahead so much of it is
-left."""
-
-GROWING = 5
-"""Forecasts by how the last two hours went."""
-
+_AHEAD = np.arange(AHEAD_HOURS)
+_WEEK = DAY_HOURS * np.arange(1, 8)
+_SAME_HOUR = _WEEK - _AHEAD[:, np.newaxis]
+"""How long ago the same hours of the days before were, by hours ahead."""
+_BESIDE = np.array([-1, 0, 1])
+_AROUND = (_SAME_HOUR[:, :, np.newaxis] + _BESIDE).reshape(AHEAD_HOURS, -1)
+_LEVELS = ((2, 0.85), (6, 0.95), (24, 1.0))
+"""A level is what the last hours used, by what is usual at those hours; for each hour ahead so much of it is left."""
+_LEVEL_AGO = np.arange(1, DAY_HOURS + 1)
 _LEAST_TIMES, _MOST_TIMES = 0.3, 3.0
+_TINY = 1e-12
 
 
-def forecasts(demand: Numbers) -> Numbers:
-    """Forecasts by hours by hours ahead, for *demand* of hours by steps. The forecasts of an hour know only the
-    hours before it; before there are any they are NaN."""
-    hours = len(demand)
-    flat = [_ahead(_lately(demand, window)) for window in LATELY_HOURS]
-    ahead = np.arange(hours)[:, np.newaxis] + np.arange(AHEAD_HOURS)
-    newest = flat[_MIXED_WITH]
-    seasonal, usual = [], np.full(hours, np.nan)
-    for number, (days, share) in enumerate(SAME_HOUR):
-        found = _same_hour(demand, days, share)
-        usual = found[:hours] if number == _USUAL else usual
-        seasonal.append(np.where(np.isnan(found[ahead]), newest, found[ahead]))
-    still = np.arange(AHEAD_HOURS) < STILL_HOURS
-    above = [np.where(still, np.fmax(newest, one), one) for one in seasonal]
-    between = [np.where(still, (newest + one) / 2, one) for one in seasonal]
-    scaled = [
-        seasonal[number] * (1 + _ahead(_level(demand, usual, window) - 1) * _left(left))
-        for window, left in LEVEL_HOURS
-        for number in SCALED
+@dataclass(frozen=True, slots=True)
+class LastHour:
+    """The last hour in which each container was seen; NaN: it never was."""
+
+    most: Numbers
+    end: Numbers
+    """The most of its last step."""
+    quarter: Numbers
+    """The most of its last quarter."""
+
+
+def forecasts(peaks: npt.NDArray[np.float32], hour: int, last: LastHour) -> Numbers:
+    """Containers by forecasts by hours ahead, from *hour* on. *peaks* holds the most that was used in hour *h* at
+    *h* modulo `KEPT_HOURS`, NaN where nothing was. Who was never seen gets NaN."""
+    simple = simple_forecasts(peaks, hour, last)
+    chosen = [simple[name] for name in OFTEN_RIGHT]
+    for names, share in MOST_STAY_BELOW:
+        ordered = np.sort(np.stack([simple[name] for name in names]), axis=0)
+        chosen.append(_below(ordered, share))
+    return np.stack(chosen, axis=1)
+
+
+def simple_forecasts(
+    peaks: npt.NDArray[np.float32], hour: int, last: LastHour
+) -> dict[str, Numbers]:
+    """By name, containers by hours ahead."""
+
+    def ago(hours: npt.NDArray[np.intp]) -> Numbers:
+        return np.asarray(peaks[:, (hour - hours) % KEPT_HOURS], dtype=np.float64)
+
+    now = np.repeat(last.most[:, np.newaxis], AHEAD_HOURS, axis=1)
+
+    def flat(values: Numbers) -> Numbers:
+        return np.repeat(values[:, np.newaxis], AHEAD_HOURS, axis=1)
+
+    def or_now(values: Numbers) -> Numbers:
+        return np.where(np.isnan(values), now, values)
+
+    day = ago(_LEVEL_AGO)
+    lately = [
+        flat(np.fmax(last.most, np.fmax.reduce(day[:, :hours], axis=1))) for hours in (1, 3, 6, 24)
     ]
-    peaks = np.fmax.reduce(demand, axis=1)
-    by_peak = [*(_around(peaks, days, share) for days, share in AROUND), *_a_week_ago(peaks)]
-    coarse = [np.where(np.isnan(one[ahead]), newest, one[ahead]) for one in by_peak]
-    return np.stack([*flat, *seasonal, *above, *between, *coarse, *scaled, *_growing(demand)])
+    same = ago(_SAME_HOUR)
+    week, three = np.sort(same, axis=-1), np.sort(same[:, :, :3], axis=-1)
+    around = ago(_AROUND)
+    wide, near = np.sort(around, axis=-1), np.sort(around[:, :, :9], axis=-1)
+    yesterday = or_now(same[:, :, 0])
+    usual = or_now(_share(week, 0.5))
+    by_days = [
+        yesterday,
+        or_now(_share(three, 0.5)),
+        or_now(_share(three, 1.0)),
+        usual,
+        or_now(_share(week, 0.8)),
+        or_now(_share(week, 1.0)),
+        or_now(_share(near, 0.7)),
+        or_now(_share(wide, 0.5)),
+        or_now(_share(wide, 0.8)),
+        or_now(same[:, :, -1]),
+    ]
+    still = _AHEAD < STILL_HOURS
+    with_now = [
+        found
+        for one in (usual, yesterday)
+        for found in (
+            np.where(still, np.maximum(one, now), one),
+            np.where(still, (one + now) / 2, one),
+        )
+    ]
+    before = np.sort(ago(_LEVEL_AGO[:, np.newaxis] + _WEEK), axis=-1)
+    expected = _share(before, 0.5)
+    scaled = [
+        usual * (1 + (_level(day, expected, hours) - 1)[:, np.newaxis] * left**_AHEAD)
+        for hours, left in _LEVELS
+    ]
+    growth = last.most / np.maximum(np.where(np.isnan(day[:, 1]), last.most, day[:, 1]), _TINY)
+    growing = last.most * np.clip(growth, 0.5, _MOST_TIMES)
+    ends = [flat(last.end), flat(last.quarter), flat(growing)]
+    found = [*lately, *by_days, *with_now, *scaled, *ends]
+    return dict(zip(SIMPLE, found, strict=True))
 
 
-def _ahead(by_hour: Numbers) -> Numbers:
-    return np.repeat(by_hour[:, np.newaxis], AHEAD_HOURS, axis=1)
+def _share(ordered: Numbers, share: float) -> Numbers:
+    """Of what is *ordered* along the last axis, NaN at its end, the value below which *share* of it lies."""
+    counts = np.count_nonzero(~np.isnan(ordered), axis=-1)
+    at = np.maximum(np.ceil(share * counts).astype(np.intp) - 1, 0).ravel()
+    flat = ordered.reshape(len(at), -1)
+    found = flat[np.arange(len(at)), at].reshape(counts.shape)
+    return np.asarray(found, dtype=np.float64)
 
 
-def _left(share: float) -> Numbers:
-    return np.asarray(share ** np.arange(AHEAD_HOURS), dtype=np.float64)
-
-
-def _lately(demand: Numbers, window: int) -> Numbers:
-    """For each hour, the most that was used in the *window* hours before."""
-    peaks = np.fmax.reduce(demand, axis=1)
-    padded = np.concatenate((np.full(window, np.nan), peaks))
-    views = np.lib.stride_tricks.sliding_window_view(padded, window)[: len(peaks)]
-    return np.asarray(np.fmax.reduce(views, axis=1), dtype=np.float64)
-
-
-def _growing(demand: Numbers) -> list[Numbers]:
-    """By the end of the last hour, and by how that hour compares with the one before it."""
-    means, peaks = _means(demand), np.fmax.reduce(demand, axis=1)
-    mean, peak = _hours_ago(means, 1), _hours_ago(peaks, 1)
-    before = np.maximum(_hours_ago(means, 2), 1e-9)
-    growth = np.nan_to_num(np.clip(mean / before, 0.5, _MOST_TIMES), nan=1.0)
-    earlier = _hours_ago(peaks, 2)
-    found = (
-        _hours_ago(demand[:, -1], 1),
-        _hours_ago(np.fmax.reduce(demand[:, -3:], axis=1), 1),
-        peak * np.maximum(growth, 1.0),
-        peak * growth,
-        (peak + np.where(np.isnan(earlier), peak, earlier)) / 2,
+def _below(ordered: Numbers, share: float) -> Numbers:
+    """Of what is *ordered* along the first axis, the value below which *share* of it lies, by straight lines."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return np.asarray(
+        ordered[low] + (place - low) * (ordered[high] - ordered[low]), dtype=np.float64
     )
-    return [_ahead(one) for one in found]
 
 
-def _level(demand: Numbers, usual: Numbers, window: int) -> Numbers:
-    """For each hour, what the *window* hours before it used on average, by what is usual at those hours."""
-    means = _means(demand)
-    known = ~np.isnan(means) & ~np.isnan(usual)
-    used, expected = (
-        np.concatenate(([0.0], np.cumsum(np.where(known, one, 0.0)))) for one in (means, usual)
+def _level(day: Numbers, expected: Numbers, hours: int) -> Numbers:
+    """What the last *hours* used, by what was *expected* of them; 1 where nothing was."""
+    known = ~np.isnan(day[:, :hours]) & ~np.isnan(expected[:, :hours])
+    used, usual = (
+        np.where(known, values[:, :hours], 0.0).sum(axis=1) for values in (day, expected)
     )
-    ends = np.arange(len(demand))
-    begins = np.maximum(ends - window, 0)
-    sums = expected[ends] - expected[begins]
-    # What sums of floating-point numbers leave of nothing is no level.
-    told = sums > 1e-9 * expected[ends]
-    level = np.ones(len(demand))
-    level[told] = (used[ends] - used[begins])[told] / sums[told]
-    return np.clip(level, _LEAST_TIMES, _MOST_TIMES)
-
-
-def _means(demand: Numbers) -> Numbers:
-    counts = np.count_nonzero(~np.isnan(demand), axis=1)
-    return np.where(counts > 0, np.nansum(demand, axis=1) / np.maximum(counts, 1), np.nan)
-
-
-def _hours_ago(by_hour: Numbers, hours: int) -> Numbers:
-    return np.concatenate((np.full(hours, np.nan), by_hour))[: len(by_hour)]
-
-
-def _same_hour(demand: Numbers, days: int, share: float) -> Numbers:
-    """For each hour, and the hours ahead of the last one, by the same hour of the *days* before."""
-    hours, steps = demand.shape
-    missing = np.full((AHEAD_HOURS, steps), np.nan)
-    padded = np.concatenate((np.full((days * DAY_HOURS, steps), np.nan), demand, missing))
-    before = np.stack(
-        [padded[(days - day) * DAY_HOURS :][: hours + AHEAD_HOURS] for day in range(1, days + 1)],
-        axis=1,
-    ).reshape(hours + AHEAD_HOURS, days * steps)
-    return _share(before, share)
-
-
-def _around(peaks: Numbers, days: int, share: float) -> Numbers:
-    """For each hour, and the hours ahead of the last one, by the peaks of the same hour of the *days* before and of the
-    hours beside it."""
-    hours = len(peaks)
-    padded = np.concatenate(
-        (np.full(days * DAY_HOURS + 1, np.nan), peaks, np.full(AHEAD_HOURS + 1, np.nan))
-    )
-    before = np.stack(
-        [
-            padded[(days - day) * DAY_HOURS + 1 + beside :][: hours + AHEAD_HOURS]
-            for day in range(1, days + 1)
-            for beside in (-1, 0, 1)
-        ],
-        axis=1,
-    )
-    return _share(before, share)
-
-
-def _a_week_ago(peaks: Numbers) -> tuple[Numbers, Numbers]:
-    """For each hour, and the hours ahead of the last one: a week ago, and the larger of that and of yesterday's."""
-    until = len(peaks) + AHEAD_HOURS
-    missing = np.full(AHEAD_HOURS, np.nan)
-    week, yesterday = (
-        np.concatenate((np.full(days * DAY_HOURS, np.nan), peaks, missing))[:until]
-        for days in (7, 1)
-    )
-    return week, np.fmax(week, yesterday)
-
-
-def _share(rows: Numbers, share: float) -> Numbers:
-    """Of each row, the value below which *share* of it lies, without those that are NaN."""
-    ordered = np.sort(rows, axis=1)
-    # NaN is sorted to the end.
-    counts = np.count_nonzero(~np.isnan(rows), axis=1)
-    at: npt.NDArray[np.intp] = np.ceil(share * counts).astype(np.intp) - 1
-    return np.asarray(ordered[np.arange(len(rows)), np.clip(at, 0, None)], dtype=np.float64)
+    level = np.divide(used, usual, out=np.ones(len(day)), where=usual > _TINY)
+    return np.asarray(np.clip(level, _LEAST_TIMES, _MOST_TIMES), dtype=np.float64)

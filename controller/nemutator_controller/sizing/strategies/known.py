@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nemutator_controller.sizing.strategies import (
-    cheapest_forecast,
     cheapest_peak,
     given,
+    hourly_cpu,
     krr,
     seed,
     vpa,
@@ -46,7 +46,7 @@ _TIMES = (
 
 STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
     "nemutator": {
-        "cpu": SizingStrategy(cheapest_forecast.cpu, cheapest_forecast.PRICE, _PRICES),
+        "cpu": SizingStrategy(hourly_cpu.cpu, hourly_cpu.PRICE, _PRICES),
         "memory": SizingStrategy(
             cheapest_peak.memory,
             cheapest_peak.TIMES,

@@ -1,0 +1,246 @@
+"""Our own for CPU, hour by hour: follow the forecast whose own plan was cheapest of late, and change the request seldom.
+
+How far use was from each forecast is kept as what it would have cost with each of several margins: what it would have
+reserved in vain, and the price of what it would have missed. Older hours count less. So
+the request for the coming hours is planned with the same price by which forecasts are judged. It moves
+only where those hours are cheaper with the change, which is paid for, and more so the more there were of late. Each forecast has such a
+plan of its own; what these plans would have cost, with their changes, says which one is followed.
+
+All containers are stepped together by an hour, and what is kept of each does not grow.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from nemutator_controller.sizing.strategies.forecasts import (
+    COUNT,
+    KEPT_HOURS,
+    LastHour,
+    forecasts,
+)
+from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
+from nemutator_controller.sizing.strategies.request_plans import MARGINS, exact, next_requests
+
+PRICE = 37.0
+"""What a core that is missed costs, in cores that are reserved."""
+
+HALF_LIFE_HOURS = 72.0
+"""Of what margins cost."""
+
+PLAN_HALF_LIFE_HOURS = 240.0
+"""Of what the plans of forecasts cost."""
+
+BEST_MARGIN_WEIGHT = 3.0
+"""A forecast is followed by what its plan cost, and by what its best margin cost so many times."""
+
+PLAN_CHANGE_HOURS = 1.7
+"""A change costs as much as so many hours of average use, where forecasts are compared."""
+
+CHANGE_HOURS = 0.7
+CHANGE_GROWTH = 0.15
+"""What the next change of a request costs: so much, times *e* to the power of the growth times the changes of late."""
+
+CHANGES_HALF_LIFE_HOURS = 24.0
+
+SLICE_ROWS = 500
+"""So many containers are worked out at once, so that what is needed meanwhile stays small."""
+
+_LAST_HOUR = ("most", "end", "quarter")
+_NEVER = ("peaks", "said", "plans", *_LAST_HOUR, "requested")
+"""What is NaN of a container that was never seen; the rest is 0."""
+
+
+class HourlyCpu:
+    def __init__(self, rows: int, price: float = PRICE) -> None:
+        self.price = price
+        self.hour = 0
+        """So many were stepped."""
+        self._state: dict[str, npt.NDArray[np.floating]] = {
+            name: _empty(name, rows) for name in _SHAPES
+        }
+
+    @property
+    def rows(self) -> int:
+        return len(self._state["requested"])
+
+    @property
+    def requested(self) -> Numbers:
+        """Cores for the coming hour; NaN where nothing was seen yet."""
+        return np.asarray(self._state["requested"], dtype=np.float64)
+
+    def grow(self, rows: int) -> None:
+        """To so many, the new ones as if never seen."""
+        for name, values in self._state.items():
+            self._state[name] = np.concatenate((values, _empty(name, rows - len(values))))
+
+    def clear(self, row: int) -> None:
+        """It belongs to another container from now on."""
+        for name, values in self._state.items():
+            values[row] = np.nan if name in _NEVER else 0.0
+
+    def arrays(self) -> dict[str, npt.NDArray[np.floating]]:
+        """All that is known, by name, without a copy."""
+        return self._state | {"hour": np.array([self.hour], dtype=np.float64)}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[np.floating]]) -> None:
+        """What `arrays` said. Raises `ValueError` where it is something else."""
+        rows = len(arrays.get("requested", ()))
+        for name, (shape, kind) in _SHAPES.items():
+            if name not in arrays or arrays[name].shape != (rows, *shape):
+                raise ValueError(f"{name} of {rows} rows is missing or has another shape")
+            if arrays[name].dtype != kind:
+                raise ValueError(f"{name} is {arrays[name].dtype} and not {np.dtype(kind)}")
+        if "hour" not in arrays or arrays["hour"].shape != (1,) or not 0 <= arrays["hour"][0] < 1e9:
+            raise ValueError("hour is missing or no number of hours")
+        self._state = {name: arrays[name].copy() for name in _SHAPES}
+        self.hour = int(arrays["hour"][0])
+
+    def step(self, used: Numbers) -> Numbers:
+        """Learns what the busiest pod of each container *used*, rows by steps of the hour that has ended, NaN where none was
+        seen; returns `requested`."""
+        for _ in self.in_slices(used):
+            pass
+        return self.requested
+
+    def in_slices(self, used: Numbers) -> Iterator[None]:
+        """The same, a slice at each step, so that others get their turn; to be gone through to its end."""
+        if used.shape[0] != self.rows or used.shape[1] < 1:
+            raise ValueError(f"{used.shape} is not the use of {self.rows} rows")
+        for begin in range(0, self.rows, SLICE_ROWS):
+            rows = slice(begin, begin + SLICE_ROWS)
+            _Rows({name: values[rows] for name, values in self._state.items()}).step(
+                used[rows], self.hour, self.price
+            )
+            yield
+        self.hour += 1
+
+
+_SHAPES: Mapping[str, tuple[tuple[int, ...], type[np.floating]]] = {
+    "peaks": ((KEPT_HOURS,), np.float32),
+    "losses": ((COUNT, len(MARGINS)), np.float32),
+    "said_sums": ((COUNT,), np.float32),
+    "said": ((COUNT,), np.float32),
+    "plans": ((COUNT,), np.float32),
+    "plan_costs": ((COUNT,), np.float32),
+    "most": ((), np.float64),
+    "end": ((), np.float64),
+    "quarter": ((), np.float64),
+    "total": ((), np.float64),
+    "seen": ((), np.float64),
+    "changes": ((), np.float64),
+    "requested": ((), np.float64),
+}
+
+
+def _empty(name: str, rows: int) -> npt.NDArray[np.floating]:
+    shape, kind = _SHAPES[name]
+    return np.full((rows, *shape), np.nan if name in _NEVER else 0.0, dtype=kind)
+
+
+class _Rows:
+    """Some of the containers; what is written to its arrays is written to those of all."""
+
+    def __init__(self, state: Mapping[str, npt.NDArray[np.floating]]) -> None:
+        self._state = state
+
+    def step(self, used: Numbers, hour: int, price: float) -> None:
+        peaks = np.fmax.reduce(used, axis=1)
+        seen = ~np.isnan(peaks)
+        self._learn(np.flatnonzero(seen), used[seen], price)
+        self._state["peaks"][:, hour % KEPT_HOURS] = peaks
+        self._note_end(seen, used, peaks)
+        self._plan(seen, hour + 1, price)
+
+    def _learn(self, rows: npt.NDArray[np.intp], used: Numbers, price: float) -> None:
+        state = self._state
+        mean = np.nansum(used, axis=1) / np.count_nonzero(~np.isnan(used), axis=1)
+        state["total"][rows] += mean
+        state["seen"][rows] += 1
+        told = ~np.isnan(state["said"][rows, 0])
+        rows, used = rows[told], used[told]
+        said = state["said"][rows].astype(np.float64)
+        wanted = said[:, :, np.newaxis] * MARGINS
+        decay = 0.5 ** (1 / HALF_LIFE_HOURS)
+        state["losses"][rows] = state["losses"][rows] * decay + _paid(wanted, used, price)
+        state["said_sums"][rows] = state["said_sums"][rows] * decay + said
+        decay = 0.5 ** (1 / PLAN_HALF_LIFE_HOURS)
+        plans = state["plans"][rows].astype(np.float64)
+        state["plan_costs"][rows] = state["plan_costs"][rows] * decay + _paid(plans, used, price)
+
+    def _note_end(self, seen: npt.NDArray[np.bool_], used: Numbers, peaks: Numbers) -> None:
+        state = self._state
+        quarter = -(-used.shape[1] // 4)
+        for name, steps in (("end", 1), ("quarter", quarter)):
+            found = np.fmax.reduce(used[:, -steps:], axis=1)
+            state[name][seen] = np.where(np.isnan(found), peaks, found)[seen]
+        state["most"][seen] = peaks[seen]
+
+    def _plan(self, seen: npt.NDArray[np.bool_], hour: int, price: float) -> None:
+        state = self._state
+        most, end, quarter = (np.asarray(state[name], dtype=np.float64) for name in _LAST_HOUR)
+        needs = forecasts(
+            state["peaks"].astype(np.float32, copy=False), hour, LastHour(most, end, quarter)
+        )
+        state["said"][:] = needs[:, :, 0]
+        rows = np.flatnonzero(seen)
+        average = state["total"][rows] / state["seen"][rows]
+        costs = self._by_margin(rows, price)
+        change = PLAN_CHANGE_HOURS * average
+        kept = state["plans"][rows].astype(np.float64)
+        planned = next_requests(
+            needs[rows].reshape(-1, needs.shape[2]),
+            costs.reshape(-1, len(MARGINS)),
+            kept.reshape(-1),
+            price=price,
+            change_cost=np.repeat(change, COUNT),
+        ).reshape(-1, COUNT)
+        by_best_margin = BEST_MARGIN_WEIGHT * state["losses"][rows].min(axis=2)
+        followed = (state["plan_costs"][rows] + by_best_margin).argmin(axis=1)
+        moved = (planned.astype(np.float32) != state["plans"][rows]) & ~np.isnan(kept)
+        state["plan_costs"][rows] += moved * change[:, np.newaxis]
+        state["plans"][rows] = planned
+        self._follow(rows, needs[rows, followed], costs[np.arange(len(rows)), followed], price)
+
+    def _follow(
+        self, rows: npt.NDArray[np.intp], needs: Numbers, costs: Numbers, price: float
+    ) -> None:
+        state = self._state
+        state["changes"] *= 0.5 ** (1 / CHANGES_HALF_LIFE_HOURS)
+        average = state["total"][rows] / state["seen"][rows]
+        dear = np.exp(CHANGE_GROWTH * state["changes"][rows])
+        was = state["requested"][rows].astype(np.float64)
+        wanted = next_requests(
+            needs, costs, was, price=price, change_cost=CHANGE_HOURS * dear * average
+        )
+        state["changes"][rows] += (wanted != was) & ~np.isnan(was)
+        state["requested"][rows] = wanted
+
+    def _by_margin(self, rows: npt.NDArray[np.intp], price: float) -> Numbers:
+        """What each margin cost, by what was forecast; before anything was, as if the forecast were right."""
+        sums = self._state["said_sums"][rows].astype(np.float64)[:, :, np.newaxis]
+        losses = self._state["losses"][rows].astype(np.float64)
+        return np.where(sums > 0, losses / np.where(sums > 0, sums, 1.0), exact(price))
+
+
+def _paid(wanted: Numbers, used: Numbers, price: float) -> Numbers:
+    """What requests of so much would have reserved in vain, and the price of what they would have missed; as averages
+    of the hour."""
+    paid = np.zeros(wanted.shape)
+    gaps = bool(np.isnan(used).any())
+    for step in range(used.shape[1]):
+        above = wanted - used[:, step].reshape(-1, *(1 for _ in wanted.shape[1:]))
+        cost = np.maximum(above, -price * above)
+        paid += np.nan_to_num(cost, copy=False) if gaps else cost
+    return np.asarray(paid / used.shape[1], dtype=np.float64)
+
+
+def cpu(use: RecordedUse, price: float = PRICE) -> Numbers:
+    """Cores to request in each hour, from the hours before; NaN before there was any."""
+    container = HourlyCpu(1, price)
+    requested = np.full(use.hours, np.nan)
+    for hour, used in enumerate(use.busiest()):
+        requested[hour] = container.requested[0]
+        container.step(used[np.newaxis])
+    return requested
