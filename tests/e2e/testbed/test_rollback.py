@@ -124,6 +124,15 @@ def test_a_template_shows_what_will_run_and_is_taken_back_for_good(
         made["metadata"]["annotations"][STAMP],
     )
 
+    # Whoever strips the stamp gets it back: else a share would be taken of the share.
+    here = f"--namespace={namespace}"
+    cluster.kubectl("annotate", "deployment/web", f"{STAMP}-", here)
+    cluster.kubectl("set", "image", "deployment/web", "app=app:2", here)
+    kept = cluster.get("deployment", "web", here)
+    [container] = kept["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["requests"]["cpu"] == "500m"
+    assert json.loads(kept["metadata"]["annotations"][STAMP]) == stamp
+
     def journaled() -> bool:
         return nemutator(webhook, "mutations", stamp["id"]).returncode == 0
 
