@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import threading
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, cast
@@ -111,22 +112,41 @@ class OtlpTracer:
 
     async def _send(self) -> None:
         """One batch; that which is under way when this is cancelled goes on, and is waited for by the next call."""
-        from opentelemetry.sdk.trace.export import SpanExportResult
-
         if self._under_way is None:
             taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_AT_ONCE))]
-            sending = asyncio.get_running_loop().run_in_executor(None, self._exporter.export, taken)
-            self._under_way = sending, len(taken)
+            self._under_way = self._exported(taken), len(taken)
         sending, count = self._under_way
         # The exporter has a deadline of its own, in which it tries again.
-        done = await asyncio.shield(sending)
+        result = "sent" if await asyncio.shield(sending) else "failed"
         self._under_way = None
-        result = "sent" if done is SpanExportResult.SUCCESS else "failed"
         self._meter.count(names.TRACE_SPANS, count, result=result)
         if result != self._last:
             level = logging.INFO if result == "sent" else logging.WARNING
             log.log(level, "traces", {names.RESULT: result, names.ADDRESS: self._endpoint})
             self._last = result
+
+    def _exported(self, spans: list[Any]) -> asyncio.Future[bool]:
+        """Whether the collector has taken them.
+
+        In a thread that the end of the process does not wait for: a collector that answers a byte now and then
+        keeps to the exporter's deadline, which begins anew with each, and may go on for hours.
+        """
+        from opentelemetry.sdk.trace.export import SpanExportResult
+
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[bool] = loop.create_future()
+
+        def export() -> None:
+            sent = False
+            try:
+                sent = self._exporter.export(spans) is SpanExportResult.SUCCESS
+            finally:
+                # The loop may have ended meanwhile.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(done.set_result, sent)
+
+        threading.Thread(target=export, name="send spans", daemon=True).start()
+        return done
 
 
 class _OpenSpan:

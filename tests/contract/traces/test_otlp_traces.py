@@ -200,6 +200,35 @@ async def test_what_a_collector_does_not_take_is_counted(collector: TraceCollect
     assert meter.value(names.TRACE_SPANS, result="failed") == 1
 
 
+@contextlib.asynccontextmanager
+async def dripping() -> AsyncIterator[str]:
+    """The address of a collector that takes what comes, and never comes to the end of its answer."""
+    ended = asyncio.Event()
+
+    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nX: ")
+        while not ended.is_set():
+            writer.write(b"x")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), 0.1)
+        writer.close()
+
+    async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        ended.set()
+
+
+async def test_a_collector_whose_answer_does_not_end_holds_up_nobodys_end() -> None:
+    async def traced_by(url: str) -> None:
+        async with traced(url) as process:
+            with process.tracer.span(names.VAULT_SPAN):
+                pass
+
+    async with dripping() as url:
+        process = asyncio.to_thread(asyncio.run, traced_by(url))
+        await asyncio.wait_for(process, PATIENCE_S)
+
+
 async def test_while_nobody_sends_so_many_wait_and_no_more() -> None:
     meter = MemoryMeter()
     tracer = OtlpTracer("http://127.0.0.1:9", role="brain", meter=meter)
