@@ -1,4 +1,7 @@
-"""One installation for all steps of a module, and gone when they have ended: others come after."""
+"""One installation for the steps of test_sizing.py and then of test_whole_way.py, which leaves it as a person does.
+
+It begins with the first test that asks for it: those before have installations of their own.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +16,7 @@ from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.vault import Vault
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def installation(
     cluster: Cluster, node: Node, image: ImageStore, vault: Vault
 ) -> Iterator[Installation]:

@@ -61,7 +61,7 @@ class Place:
 def documents(place: Place) -> list[Json]:
     """All of them, definitions first, as they are applied to the testbed."""
     found = (document for folder in folders(place.tree) for document in _read(folder))
-    return [_adapted(document, place) for document in found]
+    return [adapted(document, place) for document in found]
 
 
 def _read(folder: Path) -> Iterator[Json]:
@@ -75,7 +75,8 @@ def _read(folder: Path) -> Iterator[Json]:
     yield from sorted(found, key=lambda document: document["kind"] != "Namespace")
 
 
-def _adapted(document: Json, place: Place) -> Json:
+def adapted(document: Json, place: Place) -> Json:
+    """*document* as a testbed needs it: on a node whose own network is all there is."""
     match document["kind"]:
         case "ConfigMap" if document["metadata"]["name"] == "nemutator-settings":
             document["data"] = {"settings.toml": place.settings}
@@ -117,7 +118,8 @@ def _adapt_container(container: Json, place: Place) -> None:
         f"nemutator/agent:{VERSION}": agent(place.tag),
         f"nemutator/controller:{VERSION}": controller(place.tag),
     }
-    container["image"] = images[container["image"]]
+    container["image"] = images.get(container["image"], container["image"])
+    assert container["image"] in images.values()
     container["imagePullPolicy"] = "Never"
     container["resources"] = {}
     for mount in container.get("volumeMounts", ()):

@@ -172,7 +172,7 @@ def found(installation: Installation) -> Team:
             service_account="default",
             policies=[namespace],
         )
-    cluster.apply(_namespace(NAMESPACE, inject=True), _namespace(OTHERS, inject=False), _policy())
+    cluster.apply(_namespace(NAMESPACE, inject=True), _namespace(OTHERS, inject=False), policy())
     cluster.kubectl("create", "serviceaccount", "operator", f"--namespace={OTHERS}")
     cluster.kubectl(
         "create", "clusterrolebinding", "operators", "--clusterrole=nemutator-operator",
@@ -261,7 +261,7 @@ def _namespace(name: str, *, inject: bool) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def _policy() -> Json:
+def policy() -> Json:
     return {
         "apiVersion": "nemutator.io/v1alpha1",
         "kind": "MutationPolicy",

@@ -22,13 +22,18 @@ from tests.e2e.first_light.installation import (
     NAMESPACE,
     Installation,
     delete_namespaces,
+    install,
     said,
+    uninstall,
 )
 from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.testbed.webhook import asked, asking
 from tests.e2e.testbed.workloads import sleeping
 from tests.testbed.parts.control_plane import Cluster, KubectlError
+from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.prometheus import Prometheus
+from tests.testbed.parts.vault import Vault
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.waiting import until
 
@@ -73,6 +78,15 @@ CONTAINERS = {
     "brain": ("brain",),
     "admission": ("admission",),
 }
+
+
+@pytest.fixture(scope="module")
+def installation(
+    cluster: Cluster, node: Node, image: ImageStore, vault: Vault
+) -> Iterator[Installation]:
+    """One of its own: processes are stopped in it."""
+    yield install(cluster, node, image, vault)
+    uninstall(cluster)
 
 
 @pytest.fixture(scope="module")

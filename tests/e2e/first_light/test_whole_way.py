@@ -388,8 +388,9 @@ def test_it_is_looked_at_unasked_once_it_is_old(team: Team) -> None:
         mine = [one for one in team.items("ageing") if one["workload"]["owner"] == "sample"]
         return mine[0] if mine else None
 
-    until(lambda: windows("heap") > 1, "its heap is read unasked", within_s=REACHED_S)
-    until(lambda: windows("cpu") > 0, "its CPU time is sampled unasked", within_s=REACHED_S)
+    heaps, times = windows("heap"), windows("cpu")
+    until(lambda: windows("heap") > heaps, "its heap is read unasked", within_s=REACHED_S)
+    until(lambda: windows("cpu") > times, "its CPU time is sampled unasked", within_s=REACHED_S)
     until(lambda: found() is not None, "the brain says how it ages", within_s=REACHED_S)
     ageing = found()
     assert ageing is not None
