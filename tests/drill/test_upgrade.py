@@ -1,7 +1,8 @@
 """An installation of the version before gets this version with its data in place, goes back as far as it can, and forth
 again; and its brain is backed up and restored.
 
-The tests stand in the order of the day on which it happens: each goes on with what the one before has left.
+The tests stand in the order of the day on which it happens: each goes on with what the one before has left. A release of
+the chart has a file of its own (`test_upgrade_of_a_release.py`), because its installation would be put over this one.
 """
 
 import contextlib
@@ -18,7 +19,6 @@ import pytest
 import yaml
 from nemutator_controller.database.schema import HEAD
 
-from scripts.chart import CHART
 from tests.drill import version_before
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
@@ -40,11 +40,9 @@ from tests.e2e.first_light.manifests import (
     documents,
 )
 from tests.e2e.first_light.team import DATABASE, NAMESPACE, OTHERS, REACHED_S, Team, only, ready
-from tests.e2e.testbed.webhook import policy
 from tests.testbed.building import made
 from tests.testbed.fixtures import skipped_when_missing
 from tests.testbed.parts.control_plane import Cluster, KubectlError
-from tests.testbed.parts.helm import Helm
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.lent_databases import database_engine
 from tests.testbed.parts.node.node import Node
@@ -318,66 +316,6 @@ def test_the_brain_is_backed_up_and_restored_as_the_docs_say(day: Day, tmp_path:
     for what in KEPT:
         assert found[what].keys() >= before[what].keys(), what
     assert day.running() == day.pods
-
-
-def test_a_release_of_the_chart_before_becomes_one_of_this(
-    cluster: Cluster, tree: Path, tmp_path: Path
-) -> None:
-    with skipped_when_missing():
-        made.helm()
-    helm = Helm(tmp_path, cluster.kubeconfig)
-    where = f"--namespace={OWN}"
-    labels = {"pod-security.kubernetes.io/enforce": "privileged"}
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OWN}}
-    namespace["metadata"] |= {"labels": labels}  # type: ignore[operator]
-    cluster.apply(namespace)
-    kinds = ("deployment", "daemonset", "statefulset", "configmap", "clusterrole")
-
-    def said_by(chart: Path) -> set[tuple[str, str]]:
-        return {(one["kind"], one["metadata"]["name"]) for one in helm.template(chart)}
-
-    def all_there(names: set[tuple[str, str]]) -> None:
-        for kind in kinds:
-            there = {
-                each["metadata"]["name"]
-                for each in cluster.get(kind, *((where,) if kind != "clusterrole" else ()))["items"]
-            }
-            assert {name for of, name in names if of.lower() == kind} <= there
-
-    chart = tree / CHART.relative_to(REPOSITORY)
-    try:
-        helm.run("install", "nemutator", chart, where, "--take-ownership")
-        stays = policy("stays", "shop", {"labels": {"set": {"team": "a"}}}, mode="Preview")
-        until(lambda: _is_applied(cluster, stays), "the definition is established", within_s=60)
-        bundle = {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "QUJD"}
-        hook = ("mutatingwebhookconfiguration", "nemutator")
-        cluster.kubectl("patch", *hook, "--type=json", "--patch", json.dumps([bundle]))
-
-        helm.run("upgrade", "nemutator", CHART, where)
-        all_there(said_by(CHART))
-        helm.run("rollback", "nemutator", "1", where)
-        all_there(said_by(chart))
-        helm.run("upgrade", "nemutator", CHART, where)
-        webhooks = cluster.get(*hook)["webhooks"]
-        assert webhooks[0]["clientConfig"]["caBundle"] == "QUJD"
-        kept = cluster.get("mutationpolicies")["items"]
-        assert [each["metadata"]["name"] for each in kept] == ["stays"]
-    finally:
-        remains = ("--ignore-not-found", "--timeout=60s")
-        cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator", *remains)
-        if "nemutator" in helm.run("list", "--short", where):
-            helm.run("uninstall", "nemutator", where)
-        cluster.kubectl("delete", "namespace", OWN, *remains, within_s=120)
-        crds = cluster.kubectl("get", "crd", "--output=name").split()
-        for crd in (one for one in crds if one.endswith("nemutator.io")):
-            cluster.kubectl("delete", crd, *remains, within_s=120)
-
-
-def _is_applied(cluster: Cluster, document: Json) -> bool:
-    with contextlib.suppress(KubectlError):
-        cluster.apply(document)
-        return True
-    return False
 
 
 def _backing_up() -> str:
