@@ -36,7 +36,8 @@ class LogQueue(RepeatsLines):
         super().__init__()
         self._stream = stream
         self._most = most
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._lines: deque[str] = deque()
         self._characters = 0
         self._is_writing = False
@@ -71,7 +72,7 @@ class LogQueue(RepeatsLines):
 
     def _put(self, line: str) -> None:
         """Add *line*, which has its end."""
-        with self._changed:
+        with self._lock:
             if self._characters + len(line) > self._most:
                 self._drop()
                 return

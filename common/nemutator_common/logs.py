@@ -32,6 +32,7 @@ LONGEST_VALUE = 2_000
 _NOTHING: Mapping[names.Key, object] = MappingProxyType({})
 _encode = json.JSONEncoder(default=str, check_circular=False).encode
 """One encoder serves all lines: `json.dumps` would make one for each. Values are flat here."""
+_encode_text = json.encoder.encode_basestring_ascii
 _bound = contextvars.ContextVar("bound", default=_NOTHING)
 
 
@@ -116,8 +117,12 @@ class JsonFormatter(RepeatingFormatter):
             line.made = (self, *self._parts(line))
         _, before, behind = line.made
         between = ""
-        for key, value in (*bound.items(), *more.items()):
-            between += f', "{key}": {_encode(_plain(value))}'
+        for keys in (bound, more):
+            for key, value in keys.items():
+                # Most are short texts, which need none of the encoder's questions.
+                is_short = type(value) is str and len(value) <= LONGEST_VALUE
+                text = _encode_text(str(value)) if is_short else _encode(_plain(value))
+                between += f', "{key}": {text}'
         return f'{{"time": "{_timestamp(time.time())}", {before}{between}{behind}'
 
     def _parts(self, line: RepeatedLine) -> tuple[str, str]:

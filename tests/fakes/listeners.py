@@ -63,6 +63,9 @@ class Listener:
     answers_later: ClassVar[bool] = False
     """Whether requests with a token are answered without the parser. The answers are the same."""
 
+    few_callers: ClassVar[bool] = False
+    """Whether TLS goes through buffers of ours. Callers cannot tell."""
+
     def __init__(
         self,
         address: Address = TcpAddress("127.0.0.1", 0),  # noqa: B008 - frozen
@@ -100,6 +103,7 @@ class Listener:
             operations=ALL_OPERATIONS,
             limits=limits,
             tls=tls,
+            few_callers=self.few_callers,
             error_details=error_details,
             plain=self._plain if self.answers_plainly else None,
             posts=self._post if self.answers_plainly and not self.answers_later else None,

@@ -309,6 +309,12 @@ class Connection(web.RequestHandler):
             head = self._head_of(data) if self._is_free() else None
             if head is None:
                 return data
+            if len(data) == head.size + head.length:
+                self._whole = True
+                if not self._is_taken(head, data[head.size :]):
+                    return data
+                self._watch()
+                return b""
             arriving = ArrivingPost(head)
         arriving.add(data)
         if arriving.missing > 0:
@@ -320,8 +326,7 @@ class Connection(web.RequestHandler):
         if arriving.missing < 0:
             return arriving.received
         self._whole = True
-        wire = self._wire
-        if wire is None or not self._is_free() or not self._is_taken(arriving, wire):
+        if not self._is_free() or not self._is_taken(arriving.head, arriving.body):
             return arriving.received
         self._watch()
         return b""
@@ -334,14 +339,14 @@ class Connection(web.RequestHandler):
         post = parse_post_head(data)
         return None if post is None or post.length > self._limits.body_bytes else post
 
-    def _is_taken(
-        self, arriving: ArrivingPost[PostHead | TokenHead], wire: asyncio.Transport
-    ) -> bool:
+    def _is_taken(self, head: PostHead | TokenHead, body: bytes) -> bool:
         """Whether it is answered, or will be."""
-        head, remote, now = arriving.head, _address_of(wire), self._loop.time()
+        wire = self._wire
+        assert wire is not None
+        remote, now = _address_of(wire), self._loop.time()
         if isinstance(head, TokenHead):
             assert self._later is not None
-            answering = self._later.begin(TokenRequest(head, arriving.body, remote), self)
+            answering = self._later.begin(TokenRequest(head, body, remote), self)
             if answering is None:
                 return False
             self._busy, self._rest_at = True, math.inf
@@ -351,7 +356,7 @@ class Connection(web.RequestHandler):
             return True
         assert self._plain is not None
         certificate = wire.get_extra_info("peercert")
-        post = PlainPost(head.path, arriving.body, remote, certificate, head.trace_parent)
+        post = PlainPost(head.path, body, remote, certificate, head.trace_parent)
         if not self._plain.answer_post(post, self.peer, self._send):
             return False
         self._state.ended(now, keep=True)

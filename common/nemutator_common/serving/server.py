@@ -87,6 +87,8 @@ class HttpServer:
     operations: frozenset[Operation] = frozenset()
     limits: Limits = Limits()
     tls: TlsFiles | None = None
+    few_callers: bool = False
+    """Whether callers over TLS are few and ask often: each then has buffers of its own, which spare half of the calls of the kernel."""
     socket_mode: int = 0o600
     shares_port: bool = False
     """Whether other processes of ours may listen on the same port."""
@@ -373,7 +375,7 @@ class HttpServer:
                 handshake.give_up = partial(_hang_up, secured)
 
         async with asyncio.timeout(self.limits.handshake_s):
-            secured = await shaken_hands(accepted, context, is_now)
+            secured = await shaken_hands(accepted, context, is_now, buffered=self.few_callers)
         try:
             TlsTransport(secured, connection, ending_s=self.limits.ending_s)
         except BaseException:

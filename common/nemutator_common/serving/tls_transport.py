@@ -12,10 +12,12 @@ import ssl
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
+from functools import partial
 from typing import Any
 
-RECORD_BYTES = 16 << 10
-"""The most that one record holds, and so what one read returns."""
+from nemutator_common.serving.buffered_tls import RECORD_BYTES, BufferedTls
+
+SecuredSocket = ssl.SSLSocket | BufferedTls
 
 HIGH_BYTES = 64 << 10
 LOW_BYTES = HIGH_BYTES // 4
@@ -25,15 +27,23 @@ _DISCARDED_BYTES = 64 << 10
 
 
 async def shaken_hands(
-    accepted: socket.socket, context: ssl.SSLContext, changed: Callable[[socket.socket], None]
-) -> ssl.SSLSocket:
+    accepted: socket.socket,
+    context: ssl.SSLContext,
+    changed: Callable[[socket.socket], None],
+    *,
+    buffered: bool = False,
+) -> SecuredSocket:
     """*accepted* after its TLS handshake; it is closed where that fails. *changed* hears which socket it is by now."""
     loop = asyncio.get_running_loop()
     # As event loops do: an answer of two records would otherwise wait until the first one is acknowledged.
     with contextlib.suppress(OSError):
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    secured = context.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False)
-    changed(secured)
+    secured: SecuredSocket
+    if buffered:
+        secured = BufferedTls(accepted, context)
+    else:
+        secured = context.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False)
+        changed(secured)
     try:
         while True:
             try:
@@ -49,7 +59,7 @@ async def shaken_hands(
 
 
 async def _ready(
-    waiting: ssl.SSLSocket,
+    waiting: SecuredSocket,
     add: Callable[[int, Callable[[], None]], object],
     remove: Callable[[int], object],
 ) -> None:
@@ -80,7 +90,9 @@ class TlsTransport(asyncio.Transport):
         "_peer",
         "_protocol",
         "_reading",
+        "_receive",
         "_secured",
+        "_socket",
         "_stalled",
         "_timer",
         "_unsent",
@@ -89,10 +101,15 @@ class TlsTransport(asyncio.Transport):
     )
 
     def __init__(
-        self, secured: ssl.SSLSocket, protocol: asyncio.Protocol, *, ending_s: float
+        self, secured: SecuredSocket, protocol: asyncio.Protocol, *, ending_s: float
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._secured = secured
+        self._receive: Callable[[], bytes]
+        if isinstance(secured, BufferedTls):
+            self._socket, self._receive = secured.socket, secured.recv
+        else:
+            self._socket, self._receive = secured, partial(secured.recv, RECORD_BYTES)
         self._fd = secured.fileno()
         self._protocol = protocol
         self._ending_s = ending_s
@@ -111,6 +128,8 @@ class TlsTransport(asyncio.Transport):
         protocol.connection_made(self)
         if not self._closing:
             self._read_on()
+            if secured.pending():
+                self._loop.call_soon(self._readable)
 
     # --- from the protocol -----------------------------------------------------------------------
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -119,7 +138,9 @@ class TlsTransport(asyncio.Transport):
                 return self._peer
             case "peercert":
                 return self._certificate
-            case "socket" | "ssl_object":
+            case "socket":
+                return self._socket
+            case "ssl_object":
                 return self._secured
             case "sslcontext":
                 return self._secured.context
@@ -179,10 +200,10 @@ class TlsTransport(asyncio.Transport):
 
     # --- from the event loop ---------------------------------------------------------------------
     def _readable(self) -> None:
-        if not self.is_reading():
+        if self._paused or self._closing:
             return
         try:
-            data = self._secured.recv(RECORD_BYTES)
+            data = self._receive()
         except ssl.SSLWantReadError:
             return
         except ssl.SSLWantWriteError:
@@ -205,7 +226,7 @@ class TlsTransport(asyncio.Transport):
             )
             self._end(error)
             return
-        if self.is_reading() and self._secured.pending():
+        if self._secured.pending() and self.is_reading():
             self._loop.call_soon(self._readable)
 
     def _writable(self) -> None:
@@ -254,7 +275,8 @@ class TlsTransport(asyncio.Transport):
         try:
             with contextlib.suppress(ssl.SSLError):
                 self._secured.unwrap()
-            socket.socket.shutdown(self._secured, socket.SHUT_WR)
+            # Not the method of one with TLS, which would forget its handshake.
+            socket.socket.shutdown(self._socket, socket.SHUT_WR)
         except OSError as error:
             self._end(error)
             return

@@ -32,6 +32,17 @@ class AnsweringAgain:
     stamps: RecentStamps
     decisions: DecisionLog
     known: KnownAnswers = field(default_factory=KnownAnswers)
+    _counts: Sequence[Callable[[], object]] = field(init=False)
+    _seconds: Callable[[float], None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        meter = self.process.meter
+        counts = (
+            meter.counter(names.ADMISSION_PLANS, origin="known"),
+            meter.counter(names.ADMISSIONS, result="patched"),
+        )
+        object.__setattr__(self, "_counts", counts)
+        object.__setattr__(self, "_seconds", meter.observer(names.ADMISSION_SECONDS))
 
     def answer(
         self, text: ReviewText, caller: str, *, opted_in: bool
@@ -64,10 +75,9 @@ class AnsweringAgain:
 
     def _count(self, known: KnownAnswer, decision: str, seconds: float) -> None:
         known.note(decision)
-        meter = self.process.meter
-        meter.count(names.ADMISSION_PLANS, origin="known")
-        meter.count(names.ADMISSIONS, result="patched")
-        meter.observe(names.ADMISSION_SECONDS, seconds)
+        for count in self._counts:
+            count()
+        self._seconds(seconds)
 
     def learn(
         self,

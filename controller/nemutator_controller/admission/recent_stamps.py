@@ -143,7 +143,10 @@ class RecentStamps:
     def are_among(self, origin: Origin, kinds: Sequence[object], now: float) -> bool:
         """Whether nothing else than *kinds* was done to pods of *origin*."""
         self._forget(now)
-        return all(any(each is kind for kind in kinds) for each in self._of.get(origin, ()))
+        found = self._of.get(origin)
+        if found is None or (len(found) == len(kinds) == 1 and found[0] is kinds[0]):
+            return True
+        return all(any(each is kind for kind in kinds) for each in found)
 
     def keep(
         self, origin: Origin, pod: Any, stamp: Stamp, now: float, *, given_back: bool = False
@@ -179,9 +182,10 @@ class RecentStamps:
         now: float,
         place: Place = "ids",
     ) -> None:
-        kinds = self._of.get(origin, ())
-        alike = next((a for a in kinds if a.labels == kept and a.edits == edits), None)
-        if alike is None:
+        for alike in self._of.get(origin, ()):
+            if (alike.edits is edits or alike.edits == edits) and alike.labels == kept:
+                break
+        else:
             alike = _Alike(kept, edits)
             self._of.setdefault(origin, []).append(alike)
             del self._of[origin][:-MOST_KINDS]

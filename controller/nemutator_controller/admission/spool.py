@@ -146,7 +146,7 @@ class Spool:
     def _append(self, record: bytes) -> int:
         if len(record) > LARGEST:
             raise NotSavedError("too_large", f"the record has more than {LARGEST} bytes")
-        if self.size + len(record) + OVERHEAD > self._most_bytes:
+        if self._size + len(record) + OVERHEAD > self._most_bytes:
             raise NotSavedError("spool_full", "the spool is full: the brain has been away too long")
         try:
             descriptor, segment = self._current()

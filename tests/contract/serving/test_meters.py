@@ -3,9 +3,13 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nemutator_common.meters import ScrapedMeter
 from nemutator_common.names import Metric
 from nemutator_common.serving.metrics import Metrics
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client.exposition import generate_latest
 
 from tests.fakes.meters import MemoryMeter
 
@@ -77,6 +81,24 @@ def test_observations_fall_into_the_declared_buckets() -> None:
     assert 'nemutator_wait_seconds_bucket{le="0.1"} 0.0' in shown
     assert 'nemutator_wait_seconds_bucket{le="1.0"} 1.0' in shown
     assert "nemutator_wait_seconds_created" not in shown
+
+
+@given(st.lists(st.sampled_from((0.0, 0.1, 0.1000001, 1.0, 2.5)) | st.floats(0, 10), max_size=20))
+@settings(max_examples=30)
+def test_a_histogram_is_shown_as_the_client_library_shows_it(values: list[float]) -> None:
+    shape = Metric("nemutator_wait_seconds", "histogram", "how long", ("of",), (0.1, 1.0))
+    metrics, registry = Metrics(), CollectorRegistry()
+    theirs = Histogram(
+        shape.name, shape.meaning, shape.labels, buckets=(0.1, 1.0), registry=registry
+    )
+    for value in values:
+        metrics.observe(shape, value, of="cats")
+        theirs.labels(of="cats").observe(value)
+    shown = metrics.exposition().decode()
+    if values:
+        assert generate_latest(registry).decode() in shown
+    else:
+        assert shape.name not in shown
 
 
 def test_the_process_itself_is_measured_too() -> None:

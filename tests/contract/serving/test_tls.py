@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import datetime
+import os
 import socket
 import ssl
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from cryptography.x509.oid import NameOID
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress
 from nemutator_common.errors import OperatorError
+from nemutator_common.serving.buffered_tls import BufferedTls
 from nemutator_common.serving.server import RELOAD_S, TlsFiles
 from nemutator_common.serving.tls_transport import shaken_hands
 
@@ -32,6 +34,17 @@ from tests.fakes.listeners import (
     listening,
     one_answer,
 )
+
+
+@pytest.fixture(
+    autouse=True, params=[(True, False), (False, False), (True, True)],
+    ids=["plain", "parsed", "buffered"],
+)  # fmt: skip
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In place of the two of all other contracts."""
+    Listener.answers_plainly, Listener.few_callers = request.param
+    yield
+    Listener.answers_plainly, Listener.few_callers = True, False
 
 
 def write_pair(directory: Path, name: str) -> TlsFiles:
@@ -345,5 +358,54 @@ async def test_an_answer_does_not_wait_until_the_one_before_is_acknowledged(tmp_
         async with asyncio.TaskGroup() as tasks:
             calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, plain))
             secured = await shaken_hands(accepted, context, lambda _: None)
+        assert isinstance(secured, ssl.SSLSocket)
         with secured, calling.result():
             assert secured.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+async def test_what_has_come_is_received_at_once_and_then_the_end(tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    files = write_pair(tmp_path, "x")
+    context.load_cert_chain(files.certificate, files.key)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        async with asyncio.TaskGroup() as tasks:
+            calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, theirs))
+            secured = await shaken_hands(ours, context, lambda _: None, buffered=True)
+        assert isinstance(secured, BufferedTls)
+        with calling.result() as caller:
+            caller.sendall(b"a head")
+            caller.sendall(b" and a body")
+            assert secured.recv() == b"a head and a body"
+            assert not secured.pending()
+            with pytest.raises(ssl.SSLWantReadError):
+                secured.recv()
+            caller.sendall(b"the last")
+            with contextlib.suppress(OSError):
+                # It waits for ours, which does not come.
+                caller.settimeout(0)
+                caller.unwrap()
+            assert secured.recv() == b"the last"
+            assert secured.pending()
+            assert secured.recv() == b""
+
+
+async def test_what_is_no_record_is_an_error_behind_what_was_one(tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    files = write_pair(tmp_path, "x")
+    context.load_cert_chain(files.certificate, files.key)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        async with asyncio.TaskGroup() as tasks:
+            calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, theirs))
+            secured = await shaken_hands(ours, context, lambda _: None, buffered=True)
+        with calling.result() as caller:
+            caller.sendall(b"sound")
+            os.write(caller.fileno(), b"GET / HTTP/1.1\r\n\r\n")
+            assert isinstance(secured, BufferedTls)
+            assert secured.recv() == b"sound"
+            assert secured.pending()
+            with pytest.raises(ssl.SSLError):
+                secured.recv()
