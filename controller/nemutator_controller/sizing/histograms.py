@@ -77,9 +77,9 @@ class Histograms:
         below = ((sums < share * total).sum(axis=0, dtype=np.intp) for share in shares)
         return [np.where(has_any, self._edges[np.clip(at, lowest, highest)], 0.0) for at in below]
 
-    def weights(self, row: int) -> npt.NDArray[np.float32]:
-        """The weights of *row*, which are saved together with `reference_at`."""
-        return np.array(self._weights[row], dtype=np.float32)
+    def weights(self, rows: Rows | int) -> npt.NDArray[np.float32]:
+        """A copy of the weights of *rows*, which are saved together with `reference_at`."""
+        return np.array(self._weights[rows], dtype=np.float32)
 
     def restore(self, row: int, weights: npt.NDArray[np.float32], reference_at: float) -> None:
         """Continue *row* where it was, whatever the reference was then."""

@@ -7,7 +7,9 @@ one that uses half as much again as the quieter of the two did lately takes its 
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -116,19 +118,19 @@ class HottestReplicas:
                 found[counts] = np.maximum(found[counts], theirs)
         return found
 
-    def kept(self, row: int) -> tuple[int, tuple[SavedReplica, ...]]:
-        """Its only replica or `SEVERAL`, and those that have a place."""
-        return int(self._only[row]), tuple(
-            SavedReplica(
-                replica=int(self._state["replica"][place]),
-                points=int(self._state["points"][place]),
-                high=float(self._state["high"][place]),
-                last_at=float(self._state["last_at"][place]),
-                cpu=self.histograms.weights(place),
-            )
-            for place in self._places[row].tolist()
-            if place >= 0
-        )
+    def kept(self, rows: Rows) -> Iterator[tuple[int, tuple[SavedReplica, ...]]]:
+        """Of each row its only replica or `SEVERAL`, and those that have a place."""
+        places = self._places[rows]
+        has = places >= 0
+        replicas = self._replicas(places[has])
+        for only, count in zip(self._only[rows].tolist(), has.sum(axis=1).tolist(), strict=True):
+            yield only, tuple(islice(replicas, count))
+
+    def _replicas(self, places: Rows) -> Iterator[SavedReplica]:
+        states = self._state[places].tolist()
+        for state, cpu in zip(states, self.histograms.weights(places), strict=True):
+            _, replica, points, high, last_at = state
+            yield SavedReplica(replica=replica, points=points, high=high, last_at=last_at, cpu=cpu)
 
     def restore(
         self, row: int, only: int, kept: tuple[SavedReplica, ...], *, reference_at: float

@@ -4,7 +4,7 @@ CPU samples of all pods of an owner are one histogram, and its busiest replicas 
 is kept as peaks: one a day, for two weeks.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,9 @@ _STATE = np.dtype(
         ("changed", np.bool_),
     ]
 )
+
+_KEPT = tuple(name for name in _STATE.names or () if name not in ("turn", "changed"))
+"""What is saved of it."""
 
 
 class Usages:
@@ -189,7 +192,9 @@ class Usages:
 
     def kept(self, keys: Iterable[ContainerKey]) -> dict[ContainerKey, SavedUsage]:
         """All that is known of *keys*, as far as they are still there."""
-        return {key: self._kept(self._rows[key]) for key in keys if key in self._rows}
+        found = {key: row for key in keys if (row := self._rows.get(key)) is not None}
+        rows = np.fromiter(found.values(), dtype=np.intp, count=len(found))
+        return dict(zip(found, self._kept(rows), strict=True))
 
     def saved(self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]) -> None:
         """Note that *kept* and *gone* are on disk; what came since is still to be saved."""
@@ -380,35 +385,22 @@ class Usages:
         counted = np.minimum(samples.kills[killed], MOST_KILLS).astype(np.int64)
         np.add.at(self._state["kills"], at, counted)
 
-    def _kept(self, row: int) -> SavedUsage:
-        (
-            points, first_at, last_at, step_s, sampled_s, steps, heard_at, _, throttled,
-            cpu_waiting, memory_waiting, kills, _,
-        ) = self._state[row].tolist()  # fmt: skip
-        only, replicas = self._hottest.kept(row)
-        return SavedUsage(
-            points=points,
-            first_at=first_at,
-            last_at=last_at,
-            step_s=step_s,
-            sampled_s=sampled_s,
-            steps=steps,
-            heard_at=heard_at,
-            cpu_reference_at=self._cpu.reference_at,
-            cpu=self._cpu.weights(row),
-            peaks=Peaks(
-                largest=self._peaks.largest[row].copy(),
-                days=self._peaks.days[row].copy(),
-                needed=self._peaks.needed[row].copy(),
-            ),
-            throttled=throttled,
-            cpu_waiting=cpu_waiting,
-            memory_waiting=memory_waiting,
-            kills=kills,
-            only_replica=only,
-            replicas_reference_at=self._hottest.histograms.reference_at,
-            replicas=replicas,
-        )
+    def _kept(self, rows: Rows) -> Iterator[SavedUsage]:
+        peaks, hottest = self._peaks, self._hottest
+        columns = (
+            self._state[list(_KEPT)][rows].tolist(), self._cpu.weights(rows), hottest.kept(rows),
+            peaks.largest[rows], peaks.days[rows], peaks.needed[rows],
+        )  # fmt: skip
+        for state, cpu, (only, replicas), largest, days, needed in zip(*columns, strict=True):
+            yield SavedUsage(
+                **dict(zip(_KEPT, state, strict=True)),
+                cpu_reference_at=self._cpu.reference_at,
+                cpu=cpu,
+                peaks=Peaks(largest=largest, days=days, needed=needed),
+                only_replica=only,
+                replicas_reference_at=hottest.histograms.reference_at,
+                replicas=replicas,
+            )
 
 
 def _mixed(was: Numbers, shares: Numbers, starts: Rows, kept: Numbers) -> Numbers:

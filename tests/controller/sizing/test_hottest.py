@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.sizing.buckets import CPU
-from nemutator_controller.sizing.hottest import LEAST_POINTS, PLACES, SEVERAL, HottestReplicas
+from nemutator_controller.sizing.hottest import (
+    LEAST_POINTS,
+    PLACES,
+    SEVERAL,
+    HottestReplicas,
+    SavedReplica,
+)
 
 NOW = 1_700_000_000.0
 ROW = np.array([0], dtype=np.intp)
@@ -25,6 +31,11 @@ def add(hottest: HottestReplicas, n: int, *samples: tuple[int, float], row: int 
         np.full(len(samples), NOW + 15.0 * n),
         weight=0.1,
     )
+
+
+def kept_of(hottest: HottestReplicas, row: int) -> tuple[int, tuple[SavedReplica, ...]]:
+    [found] = hottest.kept(np.array([row]))
+    return found
 
 
 def p95(hottest: HottestReplicas, *, since: float = 0.0) -> float:
@@ -61,7 +72,7 @@ def test_replicas_that_are_alike_do_not_push_each_other_out() -> None:
     hottest, draws = made(), np.random.default_rng(3)
     for n in range(LEAST_POINTS + 20):
         add(hottest, n, *((pod, float(draws.uniform(0.2, 0.28))) for pod in range(1, 10)))
-    _, kept = hottest.kept(0)
+    _, kept = kept_of(hottest, 0)
     assert {one.points for one in kept} == {LEAST_POINTS + 20}
 
 
@@ -79,22 +90,24 @@ def test_without_room_others_are_not_told_apart_and_room_comes_back() -> None:
         add(hottest, 0, (1, 0.2), (2, 0.2), row=row)
         add(hottest, 1, (1, 0.2), (2, 0.2), row=row)
     assert len(hottest) == 2
-    assert hottest.kept(1) == (SEVERAL, ())
+    assert kept_of(hottest, 1) == (SEVERAL, ())
     hottest.clear(0)
     add(hottest, 2, (1, 0.2), (2, 0.2), row=1)
-    assert len(hottest.kept(1)[1]) == 2
+    assert len(kept_of(hottest, 1)[1]) == 2
 
 
 def test_what_is_kept_goes_on_after_a_restart() -> None:
     hottest, other = made(), made()
     for n in range(LEAST_POINTS + 5):
         add(hottest, n, (1, 0.2), (2, 1.0))
-    only, kept = hottest.kept(0)
+    only, kept = kept_of(hottest, 0)
     other.restore(0, only, kept, reference_at=hottest.histograms.reference_at)
     assert p95(other) == p95(hottest)
     for one in (hottest, other):
         add(one, 300, (2, 1.0), (3, 9.0))
-    assert [one.replica for one in other.kept(0)[1]] == [one.replica for one in hottest.kept(0)[1]]
+    assert [one.replica for one in kept_of(other, 0)[1]] == [
+        one.replica for one in kept_of(hottest, 0)[1]
+    ]
 
 
 @given(
@@ -109,9 +122,28 @@ def test_places_are_of_different_replicas_and_never_more_than_there_are(
     hottest = made()
     for n, samples in enumerate(spoken):
         add(hottest, n, *samples)
-    only, kept = hottest.kept(0)
+    only, kept = kept_of(hottest, 0)
     seen = {replica for samples in spoken for replica, _ in samples}
     replicas = [one.replica for one in kept]
     assert len(set(replicas)) == len(replicas) <= PLACES
     assert set(replicas) <= seen
     assert (only == SEVERAL) == (len(seen) > 1)
+
+
+def test_several_rows_are_kept_as_each_of_them_is_and_stay_what_they_were() -> None:
+    hottest = made()
+    for n in range(3):
+        add(hottest, n, (7, 0.5), row=0)
+        add(hottest, n, (1, 0.5), (2, 4.0), row=1)
+        add(hottest, n, (3, 2.0), (4, 1.0), (5, 9.0), row=3)
+    rows = [3, 0, 2, 1]
+    together = list(hottest.kept(np.array(rows)))
+    assert [[one.replica for one in kept] for _, kept in together] == [
+        [one.replica for one in kept_of(hottest, row)[1]] for row in rows
+    ]
+    assert [only for only, _ in together] == [kept_of(hottest, row)[0] for row in rows]
+    before = [one.cpu.copy() for _, kept in together for one in kept]
+    assert len(before) >= PLACES
+    add(hottest, 9, (1, 0.5), (2, 4.0), row=1)
+    for one, was in zip((one for _, kept in together for one in kept), before, strict=True):
+        assert (one.cpu == was).all()
