@@ -1,4 +1,5 @@
-"""How soon the page has something to show, and how long it holds a person up, with 5 000 nodes and 10 000 workloads.
+"""How soon the page has something to show, and how long it holds a person up, with 5 000 nodes, 10 000 workloads and
+1 000 policies.
 
 A real Chromium, and answers that are ready before they are asked for: what is measured is the page. A task is what
 the browser does in one go, while it answers nobody; the longest of them is what somebody feels.
@@ -14,11 +15,12 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.bench.frame import Result, aim
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM
+from tests.e2e.test_page_policies import POLICIES, policy
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json, listed, node, workload
 from tests.fakes.console_inventory import ROWS, cluster_node, history, row, workload_item
 
-NODES, WORKLOADS = 5_000, 10_000
-OF_CAPACITY, OF_WORKLOADS, OF_OVERVIEW = 200, 300, 500
+NODES, WORKLOADS, MUTATION_POLICIES = 5_000, 10_000, 1_000
+OF_CAPACITY, OF_WORKLOADS, OF_OVERVIEW = 200, 300, 200
 """How many of them a view asks for: the brain holds the rest."""
 STEPS = 672
 """Of a plot: four weeks in hours."""
@@ -95,6 +97,9 @@ def _views() -> Iterator[View]:
     }
     yield View("overview", "#overview", "#health-lines li", "", FakeBrain(texts=texts))
     yield View("workload", "#history/shop/Deployment/api", "#row-plots .u-over", "", _plotted())
+    policies = [policy(name=f"policy-{number:04}") for number in range(MUTATION_POLICIES)]
+    ruled = FakeBrain(texts={POLICIES: _said(policies)})
+    yield View("policies", "#policies", rows, "policy-0999", ruled)
 
 
 def _plotted() -> FakeBrain:

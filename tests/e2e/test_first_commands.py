@@ -1,5 +1,6 @@
 """What a newcomer sees in the first minutes: each command that `up` prints, exactly as printed."""
 
+import json
 import os
 import re
 import shlex
@@ -151,6 +152,35 @@ def test_a_mutation_is_taken_back_after_one_yes(shown: Shown) -> None:
     assert shown.up.api(f"/api/v1/mutations/{mutation}").document["state"] != "reversed"
     assert shown.typed("a rollback", answer="y").code == 0
     assert shown.up.api(f"/api/v1/mutations/{mutation}").document["state"] == "reversed"
+
+
+def test_what_the_sample_wastes_is_on_the_page(shown: Shown, page: Page) -> None:
+    page.goto(shown.up.another_link())
+    page.locator('#views a[href="#advice"]').click()
+    row = page.locator("#list-rows tr").filter(has_text=re.compile(r"/shop\b")).filter(has_text="→")
+    expect(row.first).to_contain_text(re.compile(r"\d+ cores"))
+
+
+def test_a_mutation_is_taken_back_on_the_page(shown: Shown, page: Page, tmp_path: Path) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "of-the-page", "namespace": "sample"},
+        "spec": {"containers": [{"name": "app", "image": "example.com/app:1"}]},
+    }
+    manifest = tmp_path / "pod.json"
+    manifest.write_text(json.dumps(pod))
+    assert shown.up.run("apply", str(manifest)).code == 0
+    page.goto(shown.up.another_link())
+    page.locator('#views a[href="#mutations"]').click()
+    row = page.locator("#list-rows tr").filter(has_text="of-the-page")
+    row.get_by_role("button", name="Take back …").click()
+    expect(page.locator("#rollback-steps")).to_contain_text("metadata.labels[team]")
+    page.get_by_role("button", name="Take back", exact=True).click()
+    expect(page.locator("#list-outcome")).to_have_text("of-the-page: reversed")
+    expect(row.get_by_role("button", name="Take back …")).to_have_count(0)
+    labels = shown.up.api("/api/v1/objects").document["items"]
+    assert not [one for one in labels if one["name"] == "of-the-page" and one.get("labels")]
 
 
 @as_root

@@ -35,6 +35,7 @@ const GRADES = {
   provisional: "notice",
   partly: "notice",
   evicted: "notice",
+  expired: "notice",
   refused: "suffer",
   lost: "suffer",
   conflict: "suffer",
