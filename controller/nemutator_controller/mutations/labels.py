@@ -25,7 +25,8 @@ def follow(
     draft: Draft, ready: TextSetters, texts: Texts, *, kept: frozenset[str], policy: str
 ) -> list[str]:
     """`apply` with the setters of *texts*, which are *ready*."""
-    if kept.isdisjoint(ready.replaced):
+    # A pod's own labels are there: what is added is none of them.
+    if kept.isdisjoint(ready.replaced) and (draft.kind == POD or kept.isdisjoint(texts.add)):
         write(draft, ready)
         return []
     return apply(draft, texts, kept=kept, policy=policy)
@@ -39,9 +40,12 @@ def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> l
         if key in kept and draft.value(label(key)) != (value,)
     ]
     refused += [key for key in texts.remove if key in kept]
+    # A selector may want pods without it (NotIn, DoesNotExist).
+    refused += [key for key in texts.add if key in kept and not draft.value(label(key))]
     allowed = {key: value for key, value in texts.set.items() if key not in refused}
+    added = {key: value for key, value in texts.add.items() if key not in refused}
     removed = tuple(key for key in texts.remove if key not in refused)
-    write(draft, setters(Texts(set=allowed, add=texts.add, remove=removed), policy=policy))
+    write(draft, setters(Texts(set=allowed, add=added, remove=removed), policy=policy))
     return [
         f"policy {policy}: {label(key)}: left alone: its workload may find its pods by it; change"
         " the workload's template"

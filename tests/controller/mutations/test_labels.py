@@ -33,3 +33,17 @@ def test_a_label_to_be_kept_is_not_removed() -> None:
     [warning] = labels.apply(draft, wanted, kept=frozenset({"app"}), policy="p")
     assert draft.manifest["metadata"]["labels"] == {"app": "web"}
     assert "metadata.labels[app]: left alone" in warning
+
+
+def test_a_label_is_not_added_to_a_template_whose_selector_wants_pods_without_it() -> None:
+    expression = {"key": "legacy", "operator": "DoesNotExist"}
+    selector = {"matchLabels": {"app": "web"}, "matchExpressions": [expression]}
+    template = {"metadata": {"labels": {"app": "web"}}}
+    manifest = {"spec": {"selector": selector, "template": template}}
+    kept = labels.selected_by(manifest, "Deployment", managed=False)
+    wanted = Texts(add={"legacy": "no", "team": "a", "app": "other"})
+    draft = Draft(manifest, "Deployment")
+    ready = labels.setters(wanted, policy="p")
+    [warning] = labels.follow(draft, ready, wanted, kept=kept, policy="p")
+    assert warning.startswith("policy p: metadata.labels[legacy]: left alone")
+    assert [edit.path for edit in draft.edits()] == ["metadata.labels[team]"]

@@ -56,6 +56,17 @@ def test_a_pod_that_kubelet_mirrors_stays() -> None:
     assert shown.splitlines()[1] == "  no change: policies are for no pod that kubelet mirrors"
 
 
+@pytest.mark.parametrize("way", ["set", "add"])
+def test_a_label_by_which_a_workload_would_lose_its_pods_is_left_alone(way: str) -> None:
+    manifest, wanted = deployment(), policy()
+    expression = {"key": "team", "operator": "DoesNotExist"}
+    manifest["spec"]["selector"] = {"matchExpressions": [expression]}
+    wanted["spec"]["mutations"] = [{"labels": {way: {"team": "blue"}}}]
+    shown = attempt([file("x", wanted, manifest)]).text
+    assert "warning: policy defaults: metadata.labels[team]: left alone" in shown
+    assert "no change" in shown
+
+
 def limited() -> Json:
     manifest = deployment()
     container = manifest["spec"]["template"]["spec"]["containers"][0]
