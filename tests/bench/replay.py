@@ -35,6 +35,7 @@ DAYS = 21
 SEED = 17
 HELD_OUT = (18, 19)
 """Seeds of use that nothing was chosen on."""
+SUMS = 12
 AS_MEMORY = 2e9
 """Bytes that the sixteen use on average where they stand for memory."""
 
@@ -55,6 +56,9 @@ def bench() -> Result:
         name: _plain(replay_at(name, "cpu", [_backwards(use) for use in cpu], missed=MISSED))
         for name in (OURS, "krr")
     }
+    sums = {
+        name: _plain(replay_at(name, "cpu", _sums(cpu), missed=MISSED)) for name in (OURS, "krr")
+    }
     as_memory = [_as_memory(use) for use in cpu]
     others = {
         "sixteen series": as_memory,
@@ -69,6 +73,7 @@ def bench() -> Result:
             "cpu_at_1_percent": _plain(ours),
             "cpu": asdict(own[OURS]),
             "cpu_backwards_at_1_percent": backwards[OURS],
+            "cpu_of_sums_at_1_percent": sums[OURS],
             "memory_at_3_percent": _plain(ours_memory),
             "memory": asdict(replay(OURS, "memory", memory)),
             "memory_saved_on_others_against_krr": {
@@ -87,7 +92,10 @@ def bench() -> Result:
             for name in STRATEGIES
             if name != OURS
         }
-        | {"krr, backwards": {"cpu_at_1_percent": backwards["krr"]}},
+        | {
+            "krr, backwards": {"cpu_at_1_percent": backwards["krr"]},
+            "krr, sums": {"cpu_at_1_percent": sums["krr"]},
+        },
         aims=(
             _aim("cost of CPU at 1 % missed", _cost(ours), "<=", 1.7),
             _aim("changes a day at that", changes, "<=", 4.0),
@@ -143,6 +151,20 @@ def _memory(seed: int) -> list[RecordedUse]:
 def _backwards(use: RecordedUse) -> RecordedUse:
     """Series on which nothing was chosen: the same ones from their end to their beginning."""
     return RecordedUse(f"{use.name} backwards", use.step_s, use.pods[:, ::-1])
+
+
+def _sums(uses: list[RecordedUse]) -> list[RecordedUse]:
+    """Of two series each, one of them some hours late: nothing was chosen on these."""
+    random = np.random.default_rng(HELD_OUT[0])
+    found = []
+    for number in range(SUMS):
+        one, other = (uses[of].pods[0] for of in random.choice(len(uses), 2, replace=False))
+        steps = min(len(one), len(other))
+        late = np.roll(other[:steps], int(random.integers(1, 24)) * PER_DAY // 24)
+        share = random.uniform(0.3, 0.7)
+        pods = share * one[:steps] / one.mean() + (1 - share) * late / other.mean()
+        found.append(RecordedUse(f"sum {number}", STEP_S, pods[np.newaxis]))
+    return found
 
 
 def _plain(outcome: Outcome | None) -> dict[str, object] | str:

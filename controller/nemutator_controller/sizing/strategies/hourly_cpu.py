@@ -32,13 +32,13 @@ HALF_LIFE_HOURS = 72.0
 PLAN_HALF_LIFE_HOURS = 240.0
 """Of what the plans of forecasts cost."""
 
-BEST_MARGIN_WEIGHT = 3.0
+BEST_MARGIN_WEIGHT = 2.0
 """A forecast is followed by what its plan cost, and by what its best margin cost so many times."""
 
 PLAN_CHANGE_HOURS = 1.7
 """A change costs as much as so many hours of average use, where forecasts are compared."""
 
-CHANGE_HOURS = 0.7
+CHANGE_HOURS = 0.75
 CHANGE_GROWTH = 0.15
 """What the next change of a request costs: so much, times *e* to the power of the growth times the changes of late."""
 
@@ -145,13 +145,31 @@ class _Rows:
     def __init__(self, state: Mapping[str, npt.NDArray[np.floating]]) -> None:
         self._state = state
 
+    @property
+    def requested(self) -> float:
+        """Of the first."""
+        return float(self._state["requested"][0])
+
     def step(self, used: Numbers, hour: int, price: float) -> None:
+        state = self._state
         peaks = np.fmax.reduce(used, axis=1)
         seen = ~np.isnan(peaks)
-        self._learn(np.flatnonzero(seen), used[seen], price)
-        self._state["peaks"][:, hour % KEPT_HOURS] = peaks
-        self._note_end(seen, used, peaks)
-        self._plan(seen, hour + 1, price)
+        state["peaks"][:, hour % KEPT_HOURS] = peaks
+        end, quarter = _ends(used, peaks)
+        for name, values in (("most", peaks), ("end", end), ("quarter", quarter)):
+            state[name][seen] = values[seen]
+        most, end, quarter = (np.asarray(state[name], dtype=np.float64) for name in _LAST_HOUR)
+        known = state["peaks"].astype(np.float32, copy=False)
+        self.follow(used, forecasts(known, hour + 1, LastHour(most, end, quarter)), price)
+
+    def follow(self, used: Numbers, needs: Numbers, price: float) -> None:
+        """Learns from what was *used* in the hour that has ended, and plans for what the next ones are forecast to need."""
+        seen = np.flatnonzero(~np.isnan(used).all(axis=1))
+        self._learn(seen, used[seen], price)
+        self._state["said"][:] = needs[:, :, 0]
+        self._state["changes"] *= 0.5 ** (1 / CHANGES_HALF_LIFE_HOURS)
+        if len(seen):
+            self._plan(seen, needs[seen], price)
 
     def _learn(self, rows: npt.NDArray[np.intp], used: Numbers, price: float) -> None:
         state = self._state
@@ -169,28 +187,14 @@ class _Rows:
         plans = state["plans"][rows].astype(np.float64)
         state["plan_costs"][rows] = state["plan_costs"][rows] * decay + _paid(plans, used, price)
 
-    def _note_end(self, seen: npt.NDArray[np.bool_], used: Numbers, peaks: Numbers) -> None:
+    def _plan(self, rows: npt.NDArray[np.intp], needs: Numbers, price: float) -> None:
         state = self._state
-        quarter = -(-used.shape[1] // 4)
-        for name, steps in (("end", 1), ("quarter", quarter)):
-            found = np.fmax.reduce(used[:, -steps:], axis=1)
-            state[name][seen] = np.where(np.isnan(found), peaks, found)[seen]
-        state["most"][seen] = peaks[seen]
-
-    def _plan(self, seen: npt.NDArray[np.bool_], hour: int, price: float) -> None:
-        state = self._state
-        most, end, quarter = (np.asarray(state[name], dtype=np.float64) for name in _LAST_HOUR)
-        needs = forecasts(
-            state["peaks"].astype(np.float32, copy=False), hour, LastHour(most, end, quarter)
-        )
-        state["said"][:] = needs[:, :, 0]
-        rows = np.flatnonzero(seen)
         average = state["total"][rows] / state["seen"][rows]
         costs = self._by_margin(rows, price)
         change = PLAN_CHANGE_HOURS * average
         kept = state["plans"][rows].astype(np.float64)
         planned = next_requests(
-            needs[rows].reshape(-1, needs.shape[2]),
+            needs.reshape(-1, needs.shape[2]),
             costs.reshape(-1, len(MARGINS)),
             kept.reshape(-1),
             price=price,
@@ -201,13 +205,13 @@ class _Rows:
         moved = (planned.astype(np.float32) != state["plans"][rows]) & ~np.isnan(kept)
         state["plan_costs"][rows] += moved * change[:, np.newaxis]
         state["plans"][rows] = planned
-        self._follow(rows, needs[rows, followed], costs[np.arange(len(rows)), followed], price)
+        at = np.arange(len(rows)), followed
+        self._request(rows, needs[at], costs[at], price)
 
-    def _follow(
+    def _request(
         self, rows: npt.NDArray[np.intp], needs: Numbers, costs: Numbers, price: float
     ) -> None:
         state = self._state
-        state["changes"] *= 0.5 ** (1 / CHANGES_HALF_LIFE_HOURS)
         average = state["total"][rows] / state["seen"][rows]
         dear = np.exp(CHANGE_GROWTH * state["changes"][rows])
         was = state["requested"][rows].astype(np.float64)
@@ -227,20 +231,44 @@ class _Rows:
 def _paid(wanted: Numbers, used: Numbers, price: float) -> Numbers:
     """What requests of so much would have reserved in vain, and the price of what they would have missed; as averages
     of the hour."""
-    paid = np.zeros(wanted.shape)
-    gaps = bool(np.isnan(used).any())
-    for step in range(used.shape[1]):
-        above = wanted - used[:, step].reshape(-1, *(1 for _ in wanted.shape[1:]))
-        cost = np.maximum(above, -price * above)
-        paid += np.nan_to_num(cost, copy=False) if gaps else cost
-    return np.asarray(paid / used.shape[1], dtype=np.float64)
+    above = wanted[..., np.newaxis] - used.reshape(
+        len(used), *(1 for _ in wanted.shape[1:]), used.shape[1]
+    )
+    paid = np.maximum(above, -price * above)
+    return np.asarray(np.nan_to_num(paid, copy=False).mean(axis=-1), dtype=np.float64)
+
+
+def _ends(used: Numbers, peaks: Numbers) -> tuple[Numbers, Numbers]:
+    """The most of the last step of an hour, and of its last quarter; where nothing was seen in it, of the hour."""
+    quarter = -(-used.shape[1] // 4)
+    end, late = (np.fmax.reduce(used[:, -steps:], axis=1) for steps in (1, quarter))
+    return np.where(np.isnan(end), peaks, end), np.where(np.isnan(late), peaks, late)
 
 
 def cpu(use: RecordedUse, price: float = PRICE) -> Numbers:
-    """Cores to request in each hour, from the hours before; NaN before there was any."""
-    container = HourlyCpu(1, price)
+    """Cores to request in each hour, from the hours before; NaN before there was any. It is what stepping says, but all
+    forecasts are made at once."""
+    container = _Rows({name: _empty(name, 1) for name in _SHAPES})
     requested = np.full(use.hours, np.nan)
-    for hour, used in enumerate(use.busiest()):
-        requested[hour] = container.requested[0]
-        container.step(used[np.newaxis])
+    busiest = use.busiest()
+    for hour, needs in enumerate(_forecasts_of_all(busiest[:-1])):
+        container.follow(busiest[hour, np.newaxis], needs[np.newaxis], price)
+        requested[hour + 1] = container.requested
     return requested
+
+
+def _forecasts_of_all(busiest: Numbers) -> Iterator[Numbers]:
+    """Made after each hour of one container."""
+    peaks = np.fmax.reduce(busiest, axis=1)
+    rows = np.arange(len(peaks))
+    seen = np.maximum.accumulate(np.where(np.isnan(peaks), 0, rows)) if len(rows) else rows
+    ends = _ends(busiest, peaks)
+    never = np.full(KEPT_HOURS - 1, np.nan)
+    padded = np.concatenate((never, peaks)).astype(np.float32)
+    for begin in range(0, len(rows), SLICE_ROWS):
+        some = seen[begin : begin + SLICE_ROWS]
+        known = np.lib.stride_tricks.sliding_window_view(padded, KEPT_HOURS)[
+            begin : begin + SLICE_ROWS
+        ]
+        last = LastHour(peaks[some], ends[0][some], ends[1][some])
+        yield from forecasts(known, KEPT_HOURS, last)
