@@ -21,7 +21,7 @@ class UsedLately(Protocol):
 
 class HourlyComputing(Protocol):
     async def request(self, points: HourlyPoints, *, throttled: float) -> HourlyRequest:
-        """As `hourly_request` makes it, while others have their turns: it takes a tenth of a second."""
+        """As `hourly_request` makes it, while others have their turns: it takes half a second."""
         ...
 
 

@@ -23,7 +23,7 @@ STRATEGY = "nemutator-hourly"
 
 MOST_CHANGES, MOST_WITH_RISES = 4, 6
 """Of one container in any 24 hours. After four nothing is lowered, and two rises may still come: in replay a request that could not
-rise any more missed four times as much."""
+rise any more missed several times as much."""
 
 LEAST_HOURS = 7 * DAY_HOURS
 """With less it was not tried."""
