@@ -20,7 +20,9 @@ from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, labels_beside
 from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.review_texts import ReviewText
-from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.decisions import Decision
+from nemutator_controller.mutations.resource_bounds import UNBOUNDED
+from nemutator_controller.policies.snapshot import Policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class AnsweringAgain:
         decision = self.fresh()
         if (
             not fits_template(decision, text.uid, caller)
-            or known.circumstances != self._circumstances(known.subject, opted_in=opted_in)
+            or known.circumstances != self._circumstances(known, opted_in=opted_in)
             or not self.stamps.are_among(known.origin, known.unlike, began)
         ):
             return None
@@ -98,6 +100,7 @@ class AnsweringAgain:
             plan=plan,
             subject=record.subject,
             circumstances=circumstances,
+            is_bounded=known_now[0].for_pods_of(origin.namespace).write_amounts,
             origin=origin,
             labels=labels_beside(pod, plan.planned.edits),
             unlike=tuple(self.stamps.kinds(origin)),
@@ -106,7 +109,7 @@ class AnsweringAgain:
         )
         self.known.keep((text.key, opted_in), known_now, answer)
 
-    def _known_now(self, at: float) -> Sequence[object]:
+    def _known_now(self, at: float) -> tuple[Policies, *tuple[object, ...]] | tuple[()]:
         """Empty: nobody knows the policies yet."""
         cluster = self.cluster
         policies = cluster.policies
@@ -115,12 +118,13 @@ class AnsweringAgain:
         followed = policies.at(at, cluster.in_season)
         return followed, cluster.advisor, cluster.tokens, cluster.images, cluster.talkers
 
-    def _circumstances(self, subject: Subject, *, opted_in: bool) -> Circumstances:
-        cluster, namespace = self.cluster, subject.namespace
+    def _circumstances(self, known: KnownAnswer, *, opted_in: bool) -> Circumstances:
+        cluster, subject = self.cluster, known.subject
+        namespace = subject.namespace
         return circumstances_of(
             seen_labels(cluster, namespace, opted_in=opted_in),
             cluster.reversed(namespace, subject.owner_kind, subject.owner_name),
-            cluster.resource_bounds(namespace),
+            cluster.resource_bounds(namespace) if known.is_bounded else UNBOUNDED,
         )
 
 

@@ -24,6 +24,8 @@ class KnownAnswer:
     plan: KnownPlan
     subject: Subject
     circumstances: Circumstances
+    is_bounded: bool
+    """Whether they have the bounds of its namespace: nothing but amounts depends on those."""
     origin: Origin
     labels: Mapping[str, str]
     """Those of the pod that are not ours."""

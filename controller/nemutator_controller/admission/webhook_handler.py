@@ -61,7 +61,7 @@ from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.mutations.resource_bounds import ResourceBounds
+from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
 from nemutator_controller.mutations.stamps import (
     stamping,
     written,
@@ -245,7 +245,9 @@ class WebhookHandler:
             lost = self.stamps.take(origin, pod, now)
         elif self.stamps.has_lost_one(origin, pod, now):
             raise _LaterError
-        circumstances = circumstances_of(labels, situation.reversed, situation.bounds())
+        is_bounded = policies.for_pods_of(subject.namespace).write_amounts
+        bounds = situation.bounds() if is_bounded else UNBOUNDED
+        circumstances = circumstances_of(labels, situation.reversed, bounds)
         key = None
         if lost is None:
             key = self.plans.key_of(

@@ -6,7 +6,7 @@ from typing import Self
 from nemutator_controller.kube.label_selectors import Operator
 from nemutator_controller.policies.matches import names_namespace
 from nemutator_controller.policies.model import Policy
-from nemutator_controller.policies.readings import UnreadFields, unread_by
+from nemutator_controller.policies.readings import UnreadFields, unread_by, write_amounts
 
 MOST_KEPT = 10_000
 """Namespaces. A cluster has fewer; whoever reaches the port can make up more."""
@@ -19,6 +19,8 @@ class PoliciesByLabel(tuple[Policy, ...]):
 
     unread: UnreadFields
     """What none of them reads of a pod."""
+    write_amounts: bool
+    """Whether any of them does, so that it matters what there is room for."""
     _for_any: tuple[int, ...]
     _by_label: Mapping[_Label, Sequence[int]]
 
@@ -32,7 +34,7 @@ class PoliciesByLabel(tuple[Policy, ...]):
                 by_label.setdefault(label, []).append(index)
             for_any += [index] if needed is None else []
         made._for_any, made._by_label = tuple(for_any), by_label
-        made.unread = unread_by(made)
+        made.unread, made.write_amounts = unread_by(made), write_amounts(made)
         return made
 
     def among(self, labels: Mapping[str, str]) -> Sequence[Policy]:

@@ -183,6 +183,11 @@ def unread_by(policies: Iterable[Policy]) -> UnreadFields:
     )
 
 
+def write_amounts(policies: Iterable[Policy]) -> bool:
+    """Whether any of them says what containers ask for: only then it matters what there is room for."""
+    return any(True for each in policies for _ in _sizes_of(each))
+
+
 def _sizes_of(policy: Policy) -> Iterator[ContainerResources]:
     return (each.resources for each in policy.spec.mutations if each.resources is not None)
 

@@ -185,6 +185,23 @@ async def test_what_no_answer_at_once_is_for_is_left_to_others() -> None:
     assert admission.meter.total(names.ADMISSIONS) == 0
 
 
+def room(left: str) -> ResourceBounds:
+    return ResourceBounds(rooms=(Room("q", "requests", "cpu", parse_quantity(left)),))
+
+
+@pytest.mark.parametrize(("policy", "times"), [(TEAM, 3), (HALF, 0)])
+async def test_what_a_quota_has_left_counts_where_a_policy_says_what_pods_ask_for(
+    policy: dict[str, Any], times: int
+) -> None:
+    """Each pod that is made leaves less of it."""
+    admission = Admission(one=policy)
+    for number, left in enumerate(("4", "3", "2", "1")):
+        admission.world.bounds = room(left)
+        assert at_once(admission, sent(f"aaaa{number}", **CPU))
+    assert admission.meter.value(names.ADMISSION_PLANS, origin="known") == times
+    assert known(admission) == (1 if times else 0)
+
+
 ROOM = ResourceBounds(rooms=(Room("q", "requests", "cpu", parse_quantity("1")),))
 QUESTIONS = st.fixed_dictionaries(
     {
@@ -201,7 +218,11 @@ QUESTIONS = st.fixed_dictionaries(
         "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
         "bounds": st.sampled_from([ResourceBounds(), ROOM]),
         "policies": st.sampled_from(
-            [snapshot_of({"team": TEAM, "half": HALF}), snapshot_of({"odd": ODD})]
+            [
+                snapshot_of({"team": TEAM, "half": HALF}),
+                snapshot_of({"team": TEAM}),
+                snapshot_of({"odd": ODD}),
+            ]
         ),
         "again": st.integers(1, 4),
         "later": st.booleans(),
