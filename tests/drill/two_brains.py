@@ -7,16 +7,17 @@ from pathlib import Path
 
 from nemutator_controller.database.postgres import Server
 
-from tests.e2e.testbed.in_cluster.installation import (
-    READY_S,
-    Installation,
-    brain,
-    installed,
-    is_ready,
-)
+from tests.e2e.testbed.in_cluster.installation import Installation, ended, installed, started
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.ports import free_port
-from tests.testbed.running.waiting import until
+
+
+def database_settings(server: Server) -> dict[str, str]:
+    """For a brain's environment."""
+    return {
+        "NEMUTATOR_BRAIN_DATABASE": server.place,
+        "NEMUTATOR_BRAIN_DATABASE_PASSWORD_FILE": str(server.password_file),
+    }
 
 
 @contextlib.contextmanager
@@ -27,18 +28,11 @@ def two_brains(
     one_folder, other_folder = folder / "one", folder / "other"
     one_folder.mkdir()
     other_folder.mkdir()
-    settings |= {
-        "NEMUTATOR_BRAIN_DATABASE": server.place,
-        "NEMUTATOR_BRAIN_DATABASE_PASSWORD_FILE": str(server.password_file),
-    }
+    settings |= database_settings(server)
     with installed(cluster, namespace, one_folder, **settings) as one:
         other = replace(one, directory=other_folder, uplink=free_port(), console=free_port())
-        process = brain(other, **settings)
         try:
-            until(lambda: is_ready(other, process), "both are ready", within_s=READY_S)
+            started(other, **settings)
             yield one, other
         finally:
-            process.kill()
-            process.wait()
-            assert process.stdin is not None
-            process.stdin.close()
+            ended(other)

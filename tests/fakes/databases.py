@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from nemutator_common.clocks import Clock
 from nemutator_common.readiness import Readiness
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.engines import Engines
@@ -42,10 +43,11 @@ def opened(
     largest_bytes: int = LARGEST,
     meter: MemoryMeter | None = None,
     readiness: Readiness | None = None,
+    clock: Clock | None = None,
 ) -> Iterator[Database]:
     begin_empty(path)
     engines = open_sqlite(path, largest_bytes=largest_bytes)
-    with _used(engines, meter=meter, readiness=readiness) as database:
+    with _used(engines, meter=meter, readiness=readiness, clock=clock) as database:
         yield database
 
 
@@ -60,12 +62,18 @@ def opened_on(
 
 @contextlib.contextmanager
 def _used(
-    engines: Engines, *, meter: MemoryMeter | None, readiness: Readiness | None
+    engines: Engines,
+    *,
+    meter: MemoryMeter | None,
+    readiness: Readiness | None,
+    clock: Clock | None = None,
 ) -> Iterator[Database]:
     database = Database(
         engines,
         make_room=make_room,
-        process=fake_process(meter=meter or MemoryMeter(), readiness=readiness or Readiness()),
+        process=fake_process(
+            meter=meter or MemoryMeter(), readiness=readiness or Readiness(), clock=clock
+        ),
     )
     try:
         yield database

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit
 
 LOOPBACK = "127.0.0.1"
@@ -16,6 +16,9 @@ class Relay:
         self.opened = 0
         """Connections of clients, until now."""
         self.url = ""
+        self.late_s = 0.0
+        """For so long each piece of the client's that begins with one of *late* is kept back."""
+        self.late = b""
         self._port = port
         self._lost: set[asyncio.StreamWriter] = set()
         self._clients: set[asyncio.StreamWriter] = set()
@@ -24,14 +27,19 @@ class Relay:
         """Forget the connections there are, as a balancer does, and tell nobody before they are used."""
         self._lost |= self._clients
 
+    def cut_all(self) -> None:
+        """End the connections there are, at once."""
+        for client in self._clients:
+            client.transport.abort()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.opened += 1
         self._clients.add(writer)
         to_reader, to_writer = await asyncio.open_connection(LOOPBACK, self._port)
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._pass(reader, to_writer, writer))
-                tasks.create_task(self._pass(to_reader, writer, writer))
+                tasks.create_task(self._pass(reader, to_writer, writer, self._kept_back))
+                tasks.create_task(self._pass(to_reader, writer, writer, _at_once))
         finally:
             self._clients.discard(writer)
             writer.close()
@@ -42,15 +50,25 @@ class Relay:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         client: asyncio.StreamWriter,
+        kept_back: Callable[[bytes], Awaitable[None]],
     ) -> None:
         with contextlib.suppress(ConnectionError):
             while piece := await reader.read(_PIECE):
                 if client in self._lost:
                     client.transport.abort()
                     break
+                await kept_back(piece)
                 writer.write(piece)
                 await writer.drain()
         writer.close()
+
+    async def _kept_back(self, piece: bytes) -> None:
+        if piece[:1] in self.late:
+            await asyncio.sleep(self.late_s)
+
+
+async def _at_once(piece: bytes) -> None:
+    pass
 
 
 @contextlib.asynccontextmanager

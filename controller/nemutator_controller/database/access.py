@@ -32,6 +32,12 @@ CLOSE_S = 0.5
 
 READINESS = "database"
 
+_OF_SOME: frozenset[Reason] = frozenset({"busy", "deadline"})
+"""What may be so of one table, while others are written."""
+
+RECALLED_S = 20.0
+"""For so long a kind of job counts as failing that nobody tries again."""
+
 
 class Database:
     """One thread makes all writes, in order; reads see the last commit and never wait for a write.
@@ -44,7 +50,8 @@ class Database:
         self._engines = engines
         self._make_room = make_room
         self._process = process
-        self._failing = False
+        self._failing: dict[str, float] = {}
+        """When each kind of job has failed last; those that say something of the whole database have no name."""
         self._writer = JobThreads("database writer", count=1, length=LONGEST_QUEUE)
         self._readers = JobThreads("database reader", count=engines.readers, length=LONGEST_QUEUE)
 
@@ -61,17 +68,27 @@ class Database:
             self._process.meter.count(
                 names.DATABASE_FAILURES, operation="write", reason=failure.reason
             )
-            self._failing = True
+            kind = _kind(job) if failure.reason in _OF_SOME else ""
+            self._failing[kind] = self._process.clock.monotonic()
             self._process.readiness.fail(READINESS, str(failure))
             raise
-        if self._failing:
-            self._failing = False
+        if self._failing and self._goes_again(_kind(job)):
             self._process.readiness.pass_(READINESS)
             # This has the level of the failure: whoever read of that must read of its end, too.
             log.warning("database_recovered", {names.PATH: self._engines.place})
         if given_up:
             self._process.meter.count(names.HISTORY_DROPPED, given_up, reason="full")
         return result
+
+    def _goes_again(self, kind: str) -> bool:
+        """Whether nothing fails any more, now that a job of *kind* was done."""
+        now = self._process.clock.monotonic()
+        self._failing = {
+            other: at
+            for other, at in self._failing.items()
+            if other not in ("", kind) and now < at + RECALLED_S
+        }
+        return not self._failing
 
     async def read(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
         """Run *job* on a snapshot; raises `StoreUnavailableError`."""
@@ -139,3 +156,9 @@ class Database:
     def _read(self, job: Job[T], deadline_s: float) -> T:
         with self._engines.reading(deadline_s) as connection:
             return job(connection)
+
+
+def _kind(job: Callable[..., object]) -> str:
+    """Which jobs write the same."""
+    written_as = getattr(job, "func", job)
+    return getattr(written_as, "__qualname__", type(written_as).__qualname__)

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
-from nemutator_controller.database.access import LONGEST_QUEUE
+from nemutator_controller.database.access import LONGEST_QUEUE, RECALLED_S
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.schema import history, sessions
 from nemutator_controller.database.threads import JobThreads
 from sqlalchemy import Connection, func, insert, select
 
+from tests.fakes.clocks import ManualClock
 from tests.fakes.databases import opened
 from tests.fakes.meters import MemoryMeter
 
@@ -118,6 +119,34 @@ async def test_a_stuck_writer_fails_by_deadline_then_by_a_full_queue(tmp_path: P
         release.set()
     # Whoever gave up is not worked for.
     assert not ran
+
+
+async def test_what_is_too_slow_is_told_while_only_other_jobs_are_done(tmp_path: Path) -> None:
+    readiness, clock = Readiness(), ManualClock()
+
+    def slow(_: Connection, *, release: threading.Event) -> None:
+        release.wait(60)
+
+    with opened(tmp_path / "x.db", readiness=readiness, clock=clock) as database:
+
+        async def is_too_slow() -> None:
+            release = threading.Event()
+            with pytest.raises(StoreUnavailableError):
+                await database.write(partial(slow, release=release), deadline_s=0.01)
+            release.set()
+
+        await is_too_slow()
+        await database.write(partial(point, at=1))
+        assert "in time" in readiness.problems()["database"]
+        done = threading.Event()
+        done.set()
+        await database.write(partial(slow, release=done))
+        assert not readiness.problems()
+        await is_too_slow()
+        await clock.advance(RECALLED_S)
+        # Nobody has tried it again.
+        await database.write(partial(point, at=2))
+        assert not readiness.problems()
 
 
 async def test_jobs_that_wait_behind_one_that_hangs_keep_nothing_once_they_are_given_up(
