@@ -12,6 +12,10 @@ from nemutator_controller.settings.brain import BrainSettings
 APP = "nemutator_controller.app"
 """Each role imports only what it needs."""
 
+PIECES_OF_ADMISSION = 700_000
+"""Of memory. Its code and full caches are as many, and answers leave nothing to the collector: it examines all of them only when
+they are twice as many. What it finds then took some 60 MiB at the most."""
+
 
 def main() -> int:
     return launching.main(
@@ -19,7 +23,9 @@ def main() -> int:
         [
             Role(
                 AdmissionSettings,
-                from_module(f"{APP}.admission"),
+                from_module(
+                    f"{APP}.admission", old_objects=OldObjects(few=0, fewest=PIECES_OF_ADMISSION)
+                ),
                 "answer the API server when pods are made",
             ),
             Role(
