@@ -79,7 +79,7 @@ def furnished() -> FakeBrain:
         "totals": {"waste": used(4.3, 7 << 30)},
         "prices": {"core_hour": 0.04, "gib_hour": 0.005, "currency": "EUR"},
     }
-    brain.lists["/api/v1/advice"] = [
+    advised = [
         advice(
             owner=name,
             pods=pods,
@@ -100,6 +100,16 @@ def furnished() -> FakeBrain:
             ("mailer", 2, "500m", "512Mi", 0.02, 0.09, 140),
         )
     ]
+    totals = {
+        "containers": 4,
+        "requested_cpu_cores": 89.0,
+        "used_cpu_cores": 26.82,
+        "freed_cpu_cores": 62.18,
+        "requested_memory_bytes": 109 << 30,
+        "used_memory_bytes": 35_824 << 20,
+        "freed_memory_bytes": 70_428 << 20,
+    }
+    brain.documents["/api/v1/advice"] = {"items": advised, "totals": totals, "remaining": 0}
     pairs = [("web", "api"), ("web", "search"), ("api", "db"), ("api", "cache"), ("search", "db")]
     pairs += [("checkout", "db"), ("web", "checkout"), ("checkout", "mailer")]
     brain.lists["/api/v1/flows"] = [

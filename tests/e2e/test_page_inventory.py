@@ -113,12 +113,58 @@ def test_a_workload_among_thousands_is_searched_by_the_brain(page: Page, known: 
     rows = shown(page, "workloads")
     expect(rows.first).to_be_visible()
     about = page.locator("#list-about")
-    expect(about).to_contain_text("9700 workloads more: the filter workload:NAME finds them.")
+    said = "9700 workloads more: a part of a name in the filter finds them."
+    expect(about).to_contain_text(said)
     page.locator("#list-filter").fill("workload:api -test")
     expect(rows.first).to_be_visible()
     page.wait_for_function("location.hash.includes('workload')")
-    with page.expect_request(lambda request: "search=api" in request.url):
+    with page.expect_request(lambda request: "search=api+shop" in request.url):
         page.locator("#list-filter").fill("workload:api workload:shop")
+    with page.expect_request(lambda request: request.url.endswith("&search=api")):
+        page.locator("#list-filter").fill("api memory>1")
+    page.locator("#list-filter").fill("api")
+    expect(rows.first).to_be_visible()
+    expect(about).to_contain_text(said)
+
+
+@pytest.mark.parametrize("view", ["workloads", "advice"])
+def test_what_nobody_is_called_can_be_typed_over(page: Page, known: FakeBrain, view: str) -> None:
+    rows = shown(page, view)
+    expect(rows.first).to_be_visible()
+    path = "/api/v1/advice" if view == "advice" else WORKLOADS
+    before = known.lists[path]
+    known.lists[path] = []
+    page.locator("#list-filter").fill("workload:zzz")
+    expect(page.locator("#list-empty")).to_have_text("Nothing is called so.")
+    expect(page.locator("#list-filter")).to_be_visible()
+    known.lists[path] = before
+    page.locator("#list-filter").fill("")
+    expect(rows.first).to_be_visible()
+
+
+def test_advice_is_asked_for_in_a_page_and_of_one_workload_alone(
+    page: Page, known: FakeBrain
+) -> None:
+    known.remaining = 19_700
+    expect(shown(page, "advice").first).to_be_visible()
+    about = page.locator("#list-about")
+    expect(about).to_contain_text(
+        "19700 containers more: a part of a name in the filter finds them."
+    )
+    with page.expect_request(lambda request: request.url.endswith("&search=cart")):
+        page.locator("#list-filter").fill("cart")
+    page.goto(f"{ORIGIN}/#history/shop/Deployment/api")
+    expect(page.locator("#row-plots article")).to_have_count(2)
+    queries = {
+        query
+        for path, query in zip(known.asked, known.queries, strict=True)
+        if path == "/api/v1/advice"
+    }
+    assert queries == {
+        "orderBy=waste&limit=300",
+        "orderBy=waste&limit=300&search=cart",
+        "namespace=shop&workload=Deployment%2Fapi&limit=100",
+    }
 
 
 def test_hostile_names_are_text(page: Page, known: FakeBrain) -> None:

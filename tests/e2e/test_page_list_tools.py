@@ -118,22 +118,52 @@ def test_advice_is_written_as_a_manifest_whatever_the_names_are(
     assert container == {"name": "- no: yes", "resources": wanted}
 
 
-def test_savings_count_every_pod_and_nothing_that_is_not_known(modules: Modules) -> None:
-    one = advice(
-        pods=10,
-        use={"cpu_p50": 0.1, "cpu_p95": 0.25, "memory_max": 200 << 20},
-        requests_now={"cpu": "1", "memory": "1Gi"},
-        requests={"cpu": "250m", "memory": "256Mi"},
-    )
-    unknown = advice(requests_now={"cpu": None, "memory": None})
-    waiting = advice(state="not_yet")
-    said = modules.run("advice", "m.savings({ items: a })", one, unknown, waiting)
-    assert said == (
-        "1 container with a request and advice: you request 10 cores and use 2.50 cores (p95); "
+def test_savings_are_those_of_all_and_not_of_what_was_sent(modules: Modules) -> None:
+    totals = {
+        "containers": 400,
+        "requested_cpu_cores": 10.0,
+        "used_cpu_cores": 2.5,
+        "freed_cpu_cores": 7.5,
+        "requested_memory_bytes": 10 << 30,
+        "used_memory_bytes": 2 << 30,
+        "freed_memory_bytes": -(1 << 30),
+    }
+    assert modules.run("advice", "m.savings(a[0])", totals) == (
+        "400 containers with a request and advice: you request 10 cores and use 2.50 cores (p95); "
         "you request 10.0 GiB of memory and use 2.0 GiB at most. "
-        "Following the advice frees 7.50 cores and 7.5 GiB."
+        "Following the advice frees 7.50 cores and 1.0 GiB more."
     )
-    assert modules.run("advice", "m.savings({ items: a })", unknown, waiting) == ""
+    assert modules.run("advice", "m.savings(a[0])", {**totals, "containers": 0}) == ""
+    assert modules.run("advice", "m.savings(undefined)") == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("", None),
+        ("-test memory>2Gi state:firm", None),
+        ("workload:api -test", {"search": "api", "besides": False}),
+        ("WORKLOAD:api firm workload:shop", {"search": "api shop", "besides": False}),
+        ("-workload:api", None),
+        ("api  Shop -test cpu>1", {"search": "api Shop", "besides": True}),
+        ("x" * 300, {"search": "x" * 200, "besides": True}),
+    ],
+)
+def test_the_brain_is_asked_for_names_among_all(
+    modules: Modules, typed: str, asked: Json | None
+) -> None:
+    assert modules.run("searching", "m.searchOf(a[0])", typed) == asked
+
+
+def test_what_a_search_finds_stands_once_beside_what_was_there(modules: Modules) -> None:
+    join = "m.joined(a[0], a[1], (item) => item.name)"
+    first = {"items": [{"name": "a"}, {"name": "b"}], "remaining": 7, "totals": {"x": 1}}
+    found = {"items": [{"name": "b"}, {"name": "z"}], "remaining": 0}
+    assert modules.run("searching", join, first, found) == {
+        "items": [{"name": "a"}, {"name": "b"}, {"name": "z"}],
+        "remaining": 6,
+        "totals": {"x": 1},
+    }
 
 
 def test_a_change_is_read_as_a_diff_with_its_policy_and_its_reason(

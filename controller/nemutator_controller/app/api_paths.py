@@ -12,7 +12,9 @@ from nemutator_controller.console.open_api import (
     MOMENTS,
     NAME,
     NAMESPACE,
+    ORDER,
     PAGED,
+    SEARCH,
     VIEW,
     WORKLOAD,
     QueryWord,
@@ -25,6 +27,7 @@ from nemutator_controller.inventory.documents import WorkloadList
 from nemutator_controller.inventory.fleet.published import ClusterList
 from nemutator_controller.inventory.node_documents import InventoryNodeList
 from nemutator_controller.profiles.api_requests import ProfileQuestion
+from nemutator_controller.sizing.advice_pages import AdvicePage
 from nemutator_controller.sizing.documents import AdviceList
 from nemutator_controller.sizing.histogram_documents import UseHistogramList
 from nemutator_controller.usage.history import MachineSeries
@@ -143,7 +146,17 @@ PATHS = (
     ),
     # Advice, and what follows it.
     asked(
-        "advice", "advice", "What containers should request.", AdviceList, NAMESPACE, narrows=True
+        "advice",
+        "advice",
+        "What containers should request; in pages with totals, where one of the other words is asked for.",
+        (AdviceList, AdvicePage),
+        NAMESPACE,
+        WORKLOAD,
+        LIMIT,
+        CONTINUE,
+        ORDER,
+        SEARCH,
+        narrows=True,
     ),
     asked(
         "advice/histograms",

@@ -38,7 +38,6 @@ from nemutator_controller.inventory.node_documents import (
     node_item,
     node_totals,
 )
-from nemutator_controller.inventory.pages import ListPage, Position, TokenError, page_of
 from nemutator_controller.inventory.selection import (
     NODE_FIELDS,
     NODE_ORDERS,
@@ -53,6 +52,7 @@ from nemutator_controller.inventory.tagged_answers import sent, tag_of
 from nemutator_controller.inventory.taking import NotListedYetError
 from nemutator_controller.inventory.trees import WorkloadTree, namespace_branches
 from nemutator_controller.kube.label_selectors import Selector, SelectorError, parse_selector
+from nemutator_controller.list_pages import ListPage, Position, TokenError, page_of
 from nemutator_controller.prices import Prices
 from nemutator_controller.queries import limit_in
 

@@ -22,9 +22,9 @@ from nemutator_controller.inventory.flows import (
     named_flows,
 )
 from nemutator_controller.inventory.kept_flows import KeptFlows
-from nemutator_controller.inventory.pages import ListPage, Position, TokenError, page_of
 from nemutator_controller.inventory.ports import WatchedInventory
 from nemutator_controller.inventory.tagged_answers import sent, tag_of
+from nemutator_controller.list_pages import ListPage, Position, TokenError, page_of
 from nemutator_controller.queries import limit_in
 
 FLOWS = "/api/v1/flows"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from nemutator_controller.inventory.documents import WorkloadItem
 from nemutator_controller.inventory.model import WorkloadFigures
 from nemutator_controller.inventory.node_documents import NodeItem
-from nemutator_controller.inventory.pages import Position
 from nemutator_controller.kube.label_selectors import Selector
+from nemutator_controller.list_pages import Position
 
 EVERYTHING = Selector()
 

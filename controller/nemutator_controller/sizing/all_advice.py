@@ -8,6 +8,7 @@ import msgspec
 from nemutator_common.clocks import Clock
 
 from nemutator_controller.sizing.documents import Advice, advice_list, essence
+from nemutator_controller.sizing.keys import is_of
 from nemutator_controller.sizing.ports import GrowingMemory, Requests
 from nemutator_controller.sizing.usages import Usages
 
@@ -29,10 +30,15 @@ async def gather_advice(
     growing: GrowingMemory,
     clock: Clock,
     namespace: str | None = None,
+    workload: str | None = None,
 ) -> AllAdvice:
-    """Advice for all containers that *usages* know, or for those in *namespace*."""
+    """Advice for all containers that *usages* know, or for those in *namespace*, or of *workload* (KIND/NAME, or a name)."""
     requested, now = await requests.now(), clock.now()
-    keys = [key for key in usages.keys() if namespace in (None, key.namespace)]  # noqa: SIM118
+    keys = [
+        key
+        for key in usages.keys()  # noqa: SIM118
+        if namespace in (None, key.namespace) and is_of(workload, key.owner_kind, key.owner)
+    ]
     items: list[Advice] = []
     digest = hashlib.blake2b(digest_size=16)
     for begin in range(0, len(keys), AT_ONCE):

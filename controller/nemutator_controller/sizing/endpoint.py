@@ -1,8 +1,9 @@
 """`/api/v1/advice` for people, and for admission, which gets it only when it has changed."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import msgspec
@@ -12,6 +13,12 @@ from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, long_answer, made_unless_known, refusal
+from nemutator_controller.sizing.advice_pages import (
+    AdviceNotAskedWellError,
+    AskedAdvice,
+    advice_page,
+    asked_advice,
+)
 from nemutator_controller.sizing.all_advice import AT_ONCE, gather_advice
 from nemutator_controller.sizing.documents import Advice, AdviceList, for_admission, is_listed
 from nemutator_controller.sizing.histogram_documents import keys_of, use_histograms
@@ -98,12 +105,55 @@ class AdviceApi:
 
     async def _show(self, request: web.Request) -> web.Response:
         namespace = request.query.get("namespace") or None
+        try:
+            asked = asked_advice(request.query)
+            if asked is not None:
+                return await self._page(request, namespace, asked)
+        except AdviceNotAskedWellError as error:
+            return refusal(400, str(error), "see docs/advice.md")
+        waiting = await self._made(namespace)
+
+        async def parts() -> AsyncIterator[bytes]:
+            for some in _taken(waiting):
+                yield _items(self._remarked(some))
+
+        return long_answer(AdviceList(items=[]), parts())
+
+    async def _page(
+        self, request: web.Request, namespace: str | None, asked: AskedAdvice
+    ) -> web.Response:
+        made = await self._made(namespace, asked.workload)
+        if asked.workload and any(one.state == "not_yet" for one in made):
+            # Others of its image may say what it needs.
+            made = await self._made(namespace)
+        # In a thread: of 100 000 containers, order and totals take longer than others can wait.
+        page = await asyncio.to_thread(advice_page, made, asked)
+        del made
+        empty = replace(page, items=[])
+        digest = hashlib.blake2b(msgspec.json.encode(empty), digest_size=16)
+        encoded: list[bytes] = []
+        for some in _slices(page.items):
+            encoded.append(_items(self._remarked(some)))
+            digest.update(encoded[-1])
+            await self.process.clock.sleep(0)
+
+        async def parts() -> AsyncIterator[bytes]:
+            for part in encoded:
+                yield part
+
+        return made_unless_known(
+            request, lambda: long_answer(empty, parts()), tag=digest.hexdigest()
+        )
+
+    async def _made(self, namespace: str | None, workload: str | None = None) -> list[Advice]:
+        """What people are shown, without remarks."""
         found = await gather_advice(
             self.usages,
             self.requests,
             growing=self.growing,
             clock=self.process.clock,
             namespace=namespace,
+            workload=workload,
         )
         now = self.process.clock.now()
         listed = [one for one in found.items if is_listed(one, now=now)]
@@ -113,13 +163,7 @@ class AdviceApi:
             images += self.images.of_each(_keys(some))
             await self.process.clock.sleep(0)
         # Only of what is asked for: whoever may see one namespace learns nothing of others.
-        waiting = with_hourly(with_similar(listed, images), self.hourly.now())
-
-        async def parts() -> AsyncIterator[bytes]:
-            for some in _taken(waiting):
-                yield _items(self._remarked(some))
-
-        return long_answer(AdviceList(items=[]), parts())
+        return with_hourly(with_similar(listed, images), self.hourly.now())
 
     async def _histograms(self, request: web.Request) -> web.Response:
         query, now = request.query, self.process.clock.now()

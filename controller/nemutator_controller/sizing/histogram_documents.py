@@ -9,7 +9,7 @@ from nemutator_common import names
 from nemutator_controller.sizing.buckets import CPU
 from nemutator_controller.sizing.daily_peaks import DAY_S
 from nemutator_controller.sizing.histograms import EPSILON, FAINT
-from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.keys import ContainerKey, is_of
 from nemutator_controller.sizing.packed_rows import SavedUsage
 
 MOST = 100
@@ -42,7 +42,7 @@ def keys_of(
     found = (
         key
         for key in known
-        if workload in (key.owner, f"{key.owner_kind}/{key.owner}")
+        if is_of(workload, key.owner_kind, key.owner)
         and namespace in (None, key.namespace)
         and container in (None, key.container)
     )

@@ -32,6 +32,11 @@ class ContainerKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash
     """Its name in the pod; `-` outside of a cluster."""
 
 
+def is_of(workload: str | None, kind: str, name: str) -> bool:
+    """Whether *workload*, KIND/NAME or a name, is the owner of this *kind* and *name*; None is every one."""
+    return workload in (None, name, f"{kind}/{name}")
+
+
 def replica_number(node: str, series: Series) -> int:
     """Which it is of those that are of the same key, a pod, or a group on one machine: the same after a restart of the brain,
     and of the container; above 0."""

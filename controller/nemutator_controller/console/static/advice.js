@@ -2,13 +2,16 @@
 
 import { cell, place, stacked } from "./cells.js";
 import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
-import { historyHref } from "./inventory.js";
+import { historyHref, more } from "./inventory.js";
 import { amount } from "./plots.js";
 
 const RESOURCES = {
   cpu: { used: ["cpu_p50", "cpu_p95", "cpu_p95"], say: cores, words: ["p50", "p95"] },
   memory: { used: ["memory_p95", "memory_p95", "memory_max"], say: bytes, words: ["p95", "max"] },
 };
+
+/** Of what one answer holds; those that waste most. */
+const CONTAINERS = 300;
 
 const GRADES = { firm: "calm", provisional: "notice" };
 
@@ -58,18 +61,13 @@ export function saving(one, resource) {
 const signed = (value, say) => (value < 0 ? `${say(-value)} more` : say(value));
 
 /** What all of them request, use at their worst, and would give back. */
-export function savings({ items }) {
-  const asked = items.filter((one) => saving(one, "cpu") != null || saving(one, "memory") != null);
-  if (asked.length === 0) return "";
-  const sum = (of) => asked.reduce((total, one) => total + (of(one) ?? 0), 0);
-  const requested = (resource) => sum((one) => PODS(one) * (amount(one.requests_now?.[resource]) ?? 0));
-  const used = (name) => sum((one) => PODS(one) * (one.use[name] ?? 0));
-  const [freed, room] = ["cpu", "memory"].map((resource) => sum((one) => saving(one, resource)));
+export function savings(totals) {
+  if (!(totals?.containers > 0)) return "";
   const plain = (value) => `${value.toFixed(value < 10 ? 2 : 0)} cores`;
   return (
-    `${counted(asked.length, "container")} with a request and advice: you request ${plain(requested("cpu"))} and use ${plain(used("cpu_p95"))} (p95); ` +
-    `you request ${bytes(requested("memory"))} of memory and use ${bytes(used("memory_max"))} at most. ` +
-    `Following the advice frees ${signed(freed, plain)} and ${signed(room, bytes)}.`
+    `${counted(totals.containers, "container")} with a request and advice: you request ${plain(totals.requested_cpu_cores)} and use ${plain(totals.used_cpu_cores)} (p95); ` +
+    `you request ${bytes(totals.requested_memory_bytes)} of memory and use ${bytes(totals.used_memory_bytes)} at most. ` +
+    `Following the advice frees ${signed(totals.freed_cpu_cores, plain)} and ${signed(totals.freed_memory_bytes, bytes)}.`
   );
 }
 
@@ -181,8 +179,9 @@ export const advice = {
   about:
     "What containers use, and what they should request because of it: the 95th percentile of CPU, without a limit; and the most memory that was used plus 15 %, as request and as limit.",
   empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
-  path: "/api/v1/advice",
-  note: (document) => visible(savings(document)),
+  path: `/api/v1/advice?orderBy=waste&limit=${CONTAINERS}`,
+  note: (document) => [more("container", "a part of a name in the filter")(document), savings(document.totals)].filter(Boolean).join(" "),
+  searched: true,
   columns: ["Workload", "Container", "State", "CPU cores", "Memory", "Saves"],
   acts: true,
   /** What nothing can be said of yet comes last. */

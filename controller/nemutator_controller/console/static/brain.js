@@ -61,7 +61,7 @@ export const rowHistoryPath = ({ namespace, kind, name, container, cluster }, ba
 /** What is older than the brain's own history, another has to be asked for. */
 export const rowHistory = (path) => ask(path, CHANGE_DEADLINE_MS, {});
 
-export const adviceOf = (namespace) => get(`/api/v1/advice?${new URLSearchParams({ namespace })}`);
+export const adviceOf = (row) => get(`/api/v1/advice?${ofWorkload(row)}`);
 
 export const workloadOf = ({ namespace, name, cluster }) =>
   get(ofCluster(`/api/v1/workloads?${new URLSearchParams({ namespace, fieldSelector: `name=${name}` })}`, cluster));

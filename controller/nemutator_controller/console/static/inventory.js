@@ -35,7 +35,7 @@ export function elsewhere(list, cluster) {
   };
 }
 
-const more = (what, command) => ({ remaining = 0 }) =>
+export const more = (what, command) => ({ remaining = 0 }) =>
   remaining > 0 ? `${counted(remaining, what)} more: ${command} finds them.` : "";
 
 /** Widths of a hundred: what can be used, and within it what is requested and what is used. */
@@ -138,14 +138,9 @@ export const workloads = {
     "What each workload requests and uses, all its pods together; waste is what it requests and would not use at the worst that was seen. Its history shows use over time.",
   empty: "No workload has been seen yet: agents report what runs within a quarter of a minute.",
   path: `/api/v1/workloads?orderBy=cpu&limit=${WORKLOADS}`,
-  note: (document) => [more("workload", "the filter workload:NAME")(document), wastedByAll(document)].filter(Boolean).join(" "),
+  note: (document) => [more("workload", "a part of a name in the filter")(document), wastedByAll(document)].filter(Boolean).join(" "),
   elsewhere: { command: "nemutator workloads", links: (one, cluster) => past(one, cluster) },
-  /** What is looked for among all of them, and not only among those that are shown. */
-  searched: (words) =>
-    [...words.matchAll(/(?:^|\s)workload:(\S+)/gi)]
-      .map(([, word]) => word)
-      .join(" ")
-      .slice(0, 200),
+  searched: true,
   columns: ["Workload", "Replicas", "Requests", "Limits", "Use now", "Usual", "Worst", "Waste", "Network", "Trouble"],
   acts: true,
   row: (one) => ({

@@ -22,13 +22,15 @@ export function showList(list, document, takeBack) {
   hide(byId("ask"), list.path !== "/api/v1/profiles");
   hide(byId("policy-new"), list.path !== "/api/v1/policies");
   const found = document == null ? [] : rows(list, document, now);
+  const typed = byId("list-filter").value;
   hide(byId("list-empty"), document == null || found.length > 0);
-  text(byId("list-empty"), list.empty);
+  text(byId("list-empty"), list.searched && typed.trim() !== "" ? "Nothing is called so." : list.empty);
   const order = orders.get(list.title) ?? null;
-  const matching = narrowed(found, byId("list-filter").value, list.columns, order);
+  const matching = narrowed(found, typed, list.columns, order);
   const shown = matching.slice(0, MOST_ROWS);
   shownNow = { list, matching };
-  hide(byId("list-filter"), found.length === 0);
+  // What somebody has typed may be why there is nothing.
+  hide(byId("list-filter"), found.length === 0 && typed === "");
   hide(byId("list-files"), matching.length === 0);
   hide(byId("list"), shown.length === 0);
   text(byId("list-shown"), size(shown.length, matching.length, found.length));

@@ -7,6 +7,7 @@ import { lacking, merge } from "./history.js";
 import { LISTS, listOf } from "./lists.js";
 import { PARTS } from "./overview.js";
 import { SPANS, demandOf } from "./plots.js";
+import { joined, searchOf } from "./searching.js";
 
 /** Why there may be no answer; any other error is a defect of this page. */
 const REASONS = [brain.LostError, brain.RefusedError, brain.SignedOutError];
@@ -127,9 +128,11 @@ async function overviewed() {
 }
 
 async function listed(list, cluster) {
-  const { path, searched } = listOf(list, cluster);
-  const search = searched?.(state.narrowedBy ?? "");
-  const document = await brain.get(search ? `${path}&${new URLSearchParams({ search })}` : path);
+  const { path, searched, row } = listOf(list, cluster);
+  const asked = searched ? searchOf(state.narrowedBy ?? "") : null;
+  const found = asked == null ? null : brain.get(`${path}&${new URLSearchParams({ search: asked.search })}`);
+  const [first, second] = await Promise.all(asked?.besides ? [brain.get(path), found] : [found ?? brain.get(path)]);
+  const document = second == null ? first : joined(first, second, (item) => row(item, 0).key);
   return list === "profiles" ? { document, ...(await targets()) } : { document };
 }
 
@@ -147,7 +150,7 @@ async function rowHistory(row) {
   const here = (question) => (row.cluster == null ? answeredOnly(question()) : null);
   const asked = {
     workload: answeredOnly(brain.workloadOf(row)),
-    advice: here(() => brain.adviceOf(row.namespace)),
+    advice: here(() => brain.adviceOf(row)),
     mutations: here(() => brain.changesOf(row, SPANS[row.back])),
     deploys: here(() => brain.deploysOf(row, SPANS[row.back])),
     seasons: here(() => brain.seasonsOf(row.namespace, row.name)),

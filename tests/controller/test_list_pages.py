@@ -4,7 +4,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.inventory.pages import LONGEST_TOKEN, Position, TokenError, page_of
+from nemutator_controller.list_pages import LONGEST_TOKEN, Position, TokenError, page_of
 
 ITEMS = st.lists(
     st.tuples(st.integers(-3, 3).map(float), st.text(max_size=3)),
