@@ -1,13 +1,25 @@
 """Hours of use and where they are saved, in memory."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.sizing.buckets import Numbers
-from nemutator_controller.sizing.hourly.points import PER_HOUR, HourlyPoints, KeptHours
-from nemutator_controller.sizing.hourly.requests import HourlyRequest, hourly_request
+from nemutator_controller.sizing.hourly.points import (
+    PER_HOUR,
+    STEP_S,
+    HourlyPoints,
+    KeptHours,
+)
+from nemutator_controller.sizing.hourly.requests import (
+    HourlyRequest,
+    Millis,
+    hourly_request,
+    in_millis,
+)
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.strategies.known import STRATEGIES
+from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
 from nemutator_controller.updating.records import HourlyAmount, SizedWorkload
 
 STRATEGY = "nemutator-hourly"
@@ -43,8 +55,21 @@ class MemoryUsedLately:
 class ComputedAtOnce:
     """A `HourlyComputing`."""
 
-    async def request(self, points: HourlyPoints, *, throttled: float) -> HourlyRequest:
-        return hourly_request(points, throttled=throttled)
+    async def take(self, turns: Iterator[None]) -> None:
+        for _ in turns:
+            pass
+
+
+def replayed_alone(points: HourlyPoints) -> Millis:
+    """What `nemutator replay` asks for in each hour of *points* and in the one after them."""
+    ahead = np.full((1, PER_HOUR), np.nan)
+    steps = np.concatenate([points.cores(), ahead]).reshape(1, -1)
+    strategy = STRATEGIES["nemutator"]["cpu"]
+    return in_millis(strategy.request(RecordedUse("", STEP_S, steps), strategy.number))
+
+
+def request_alone(points: HourlyPoints, *, throttled: float = 0.0) -> HourlyRequest:
+    return hourly_request(points, replayed_alone(points), throttled=throttled)
 
 
 class MemoryHourlyStore:

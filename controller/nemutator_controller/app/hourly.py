@@ -1,15 +1,14 @@
 """Hourly requests, put together: from the history of containers, for SizingPolicies that follow them."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.history.hours_of_use import HoursOfUse
 from nemutator_controller.history.usage_history import UsageHistory
 from nemutator_controller.kube.quantities import parse_quantity
-from nemutator_controller.sizing.hourly.points import HourlyPoints
-from nemutator_controller.sizing.hourly.requests import STRATEGY, HourlyRequest, hourly_request
+from nemutator_controller.sizing.hourly.requests import STRATEGY
 from nemutator_controller.sizing.hourly.sql import SqlHourlyPoints
 from nemutator_controller.sizing.hourly.stepping import HourlyRequests
 from nemutator_controller.sizing.keys import ContainerKey
@@ -21,12 +20,18 @@ def hourly_requests(context: BrainContext, usage: UsageHistory) -> HourlyRequest
     return HourlyRequests(HoursOfUse(usage), store, ComputedInThread(), context.process)
 
 
-@dataclass(frozen=True, slots=True)
 class ComputedInThread:
     """The `HourlyComputing`."""
 
-    async def request(self, points: HourlyPoints, *, throttled: float) -> HourlyRequest:
-        return await asyncio.to_thread(hourly_request, points, throttled=throttled)
+    async def take(self, turns: Iterator[None]) -> None:
+        # A thread cannot be stopped: it is asked for one turn at a time.
+        while await asyncio.to_thread(_turn, turns):
+            pass
+
+
+def _turn(turns: Iterator[None]) -> bool:
+    """Whether there may be another."""
+    return next(turns, False) is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
 """What hourly requests need from others."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Protocol
 
 from nemutator_controller.sizing.buckets import Numbers
-from nemutator_controller.sizing.hourly.points import HourlyPoints, KeptHours
-from nemutator_controller.sizing.hourly.requests import HourlyRequest
+from nemutator_controller.sizing.hourly.points import KeptHours
 from nemutator_controller.sizing.keys import ContainerKey
 
 
@@ -20,8 +19,8 @@ class UsedLately(Protocol):
 
 
 class HourlyComputing(Protocol):
-    async def request(self, points: HourlyPoints, *, throttled: float) -> HourlyRequest:
-        """As `hourly_request` makes it, while others have their turns: it takes half a second."""
+    async def take(self, turns: Iterator[None]) -> None:
+        """Go through *turns*, up to a tenth of a second of computing each, while others have theirs."""
         ...
 
 

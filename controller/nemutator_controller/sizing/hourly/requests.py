@@ -1,7 +1,7 @@
 """The request of CPU for the coming hour, by the strategy that is replayed, or why there is none: pure.
 
-The strategy is run over all points that are kept, so that what it says follows from them alone: nothing else has to outlive
-a restart, and a replay of the same points says the same.
+What the strategy asks for follows from the points that are kept alone: nothing else has to outlive a restart, and a replay
+of the same points says the same.
 """
 
 from collections import deque
@@ -10,14 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nemutator_controller.sizing.hourly.points import PER_HOUR, STEP_S, HourlyPoints
-from nemutator_controller.sizing.strategies.known import STRATEGIES
-from nemutator_controller.sizing.strategies.recorded_use import (
-    DAY_HOURS,
-    HOUR_S,
-    Numbers,
-    RecordedUse,
-)
+from nemutator_controller.sizing.hourly.points import PER_HOUR, HourlyPoints
+from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, HOUR_S, Numbers
 
 STRATEGY = "nemutator-hourly"
 
@@ -53,18 +47,14 @@ class HourlyRequest:
         return float(self.hour * HOUR_S)
 
 
-def hourly_request(points: HourlyPoints, *, throttled: float = 0.0) -> HourlyRequest:
-    """For the hour after the last one of *points*; *throttled*: the share of the last hour in which it was stopped at its
-    CPU limit."""
+def hourly_request(
+    points: HourlyPoints, wanted: Millis, *, throttled: float = 0.0
+) -> HourlyRequest:
+    """For the hour after the last one of *points*, of what is *wanted* in each of them and in that one; *throttled*: the
+    share of the last hour in which it was stopped at its CPU limit."""
     cores = points.cores()
     if why := _untrusted(cores, throttled):
         return HourlyRequest(hour=points.end, millis=None, reason=why)
-    return request_of(points, wanted_millis(points))
-
-
-def request_of(points: HourlyPoints, wanted: Millis) -> HourlyRequest:
-    """What is given of what is *wanted* in each hour of *points* and the one after them, and why."""
-    cores = points.cores()
     given = with_few_changes(wanted)
     changed = np.flatnonzero(np.diff(given[-DAY_HOURS - 1 :]))
     held = ""
@@ -82,35 +72,30 @@ def request_of(points: HourlyPoints, wanted: Millis) -> HourlyRequest:
     )
 
 
-def wanted_millis(points: HourlyPoints) -> Millis:
-    """What the strategy asks for in each hour and in the one after them, in whole thousandths of a core, rounded up;
-    `NONE_YET` before it says anything."""
-    ahead = np.full((1, PER_HOUR), np.nan)
-    steps = np.concatenate([points.cores(), ahead]).reshape(1, -1)
-    strategy = STRATEGIES["nemutator"]["cpu"]
-    found = strategy.request(RecordedUse("", STEP_S, steps), strategy.number)
+def in_millis(requested: Numbers) -> Millis:
+    """Cores in whole thousandths, rounded up; `NONE_YET` where nothing is said."""
     # Rounded up, but for what is left of arithmetic.
-    millis = np.ceil(np.round(found * 1_000, 6))
+    millis = np.ceil(np.round(requested * 1_000, 6))
     return np.where(np.isnan(millis), NONE_YET, millis).astype(np.int64)
 
 
 def with_few_changes(wanted: Millis) -> Millis:
     """*wanted* by the hour, but lowered only while it was changed less than `MOST_CHANGES` times in 24 hours, and never changed
     more than `MOST_WITH_RISES` times: what comes beyond waits."""
-    given = wanted.copy()
+    given: list[int] = wanted.tolist()
     changed: deque[int] = deque()
-    for hour in range(1, len(wanted)):
-        before = given[hour - 1]
-        if wanted[hour] == before or before == NONE_YET:
+    for hour in range(1, len(given)):
+        before, now = given[hour - 1], given[hour]
+        if now == before or before == NONE_YET:
             continue
         while changed and changed[0] <= hour - DAY_HOURS:
             changed.popleft()
-        most = MOST_WITH_RISES if wanted[hour] > before else MOST_CHANGES
+        most = MOST_WITH_RISES if now > before else MOST_CHANGES
         if len(changed) >= most:
             given[hour] = before
         else:
             changed.append(hour)
-    return given
+    return np.array(given, dtype=np.int64)
 
 
 def _untrusted(cores: Numbers, throttled: float) -> str:

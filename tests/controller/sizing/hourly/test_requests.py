@@ -9,36 +9,18 @@ from nemutator_controller.sizing.hourly.requests import (
     MOST_WITH_RISES,
     NONE_YET,
     hourly_request,
-    request_of,
-    wanted_millis,
     with_few_changes,
 )
-from nemutator_controller.sizing.strategies.known import STRATEGIES
-from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
 
-from tests.fakes.hourly import hours_of_use
+from tests.fakes.hourly import hours_of_use, request_alone
 
 BEGIN = 24 * 19_600
 """Midnight."""
 DAYS_8 = hours_of_use(8 * 24)
 
 
-def test_each_step_asks_for_what_the_replay_of_the_same_points_asks_for() -> None:
-    points = points_of(BEGIN, DAYS_8)
-    strategy = STRATEGIES["nemutator"]["cpu"]
-    replayed = strategy.request(
-        RecordedUse("web", STEP_S, points.cores().reshape(1, -1)), strategy.number
-    )
-    for hour in (170, 181, 190):
-        so_far = points_of(BEGIN, points.cores()[:hour])
-        stepped = wanted_millis(so_far)
-        assert len(stepped) == hour + 1
-        wanted = np.ceil(np.round(replayed[: hour + 1] * 1_000, 6))
-        np.testing.assert_array_equal(stepped[1:], wanted[1:])
-
-
 def test_a_request_says_for_which_hour_it_is_and_why() -> None:
-    made = hourly_request(points_of(BEGIN, DAYS_8[: 7 * 24 + 14]))
+    made = request_alone(points_of(BEGIN, DAYS_8[: 7 * 24 + 14]))
     assert made.hour == BEGIN + 7 * 24 + 14
     assert made.millis is not None
     assert made.reason.startswith("from 14:00 UTC on: ")
@@ -49,8 +31,8 @@ def test_a_request_says_for_which_hour_it_is_and_why() -> None:
 
 
 def test_by_day_more_is_requested_than_by_night() -> None:
-    day = hourly_request(points_of(BEGIN, DAYS_8[: 7 * 24 + 13])).millis
-    night = hourly_request(points_of(BEGIN, DAYS_8[: 7 * 24 + 3])).millis
+    day = request_alone(points_of(BEGIN, DAYS_8[: 7 * 24 + 13])).millis
+    night = request_alone(points_of(BEGIN, DAYS_8[: 7 * 24 + 3])).millis
     assert day is not None
     assert night is not None
     assert day > 2 * night
@@ -77,7 +59,7 @@ def without(*hours: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
 def test_from_little_or_bad_data_nothing_is_requested(
     cores: np.ndarray[tuple[int, ...], np.dtype[np.float64]], throttled: float, why: str
 ) -> None:
-    made = hourly_request(points_of(BEGIN, cores), throttled=throttled)
+    made = request_alone(points_of(BEGIN, cores), throttled=throttled)
     assert made.millis is None
     assert made.reason.startswith(why)
 
@@ -85,7 +67,7 @@ def test_from_little_or_bad_data_nothing_is_requested(
 def test_what_lies_stays_out_and_leaves_a_gap() -> None:
     cores = DAYS_8.copy()
     cores[-1] = 1e9
-    assert hourly_request(points_of(BEGIN, cores)).reason == "the last hour is not known"
+    assert request_alone(points_of(BEGIN, cores)).reason == "the last hour is not known"
 
 
 def test_after_four_changes_in_a_day_it_only_rises_and_after_six_it_stays() -> None:
@@ -101,12 +83,12 @@ def test_a_change_that_has_to_wait_is_said() -> None:
     points = points_of(BEGIN, DAYS_8)
     wanted = np.full(len(points.codes) + 1, 100)
     wanted[-10:] = [200, 300, 400, 500, *[90] * 6]
-    made = request_of(points, wanted)
+    made = hourly_request(points, wanted)
     assert (made.millis, made.changes) == (500, MOST_CHANGES)
     assert made.reason.endswith(
         "; 4 of 4 changes in 24 hours, which are used up: 90m would fit better"
     )
-    assert request_of(points, np.full(len(wanted), 100)).reason.endswith(
+    assert hourly_request(points, np.full(len(wanted), 100)).reason.endswith(
         "; 0 of 4 changes in 24 hours"
     )
 

@@ -2,12 +2,17 @@ import numpy as np
 import pytest
 from nemutator_common import names
 from nemutator_controller.sizing.hourly.points import KeptHours, points_of
-from nemutator_controller.sizing.hourly.requests import hourly_request
 from nemutator_controller.sizing.hourly.stepping import FORGOTTEN_S, LATE_S, HourlyRequests
 from nemutator_controller.sizing.keys import ContainerKey
 
 from tests.fakes.clocks import ManualClock
-from tests.fakes.hourly import ComputedAtOnce, MemoryHourlyStore, MemoryUsedLately, hours_of_use
+from tests.fakes.hourly import (
+    ComputedAtOnce,
+    MemoryHourlyStore,
+    MemoryUsedLately,
+    hours_of_use,
+    request_alone,
+)
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
@@ -45,7 +50,7 @@ async def test_once_an_hour_the_request_of_that_hour_is_made_from_all_before_it(
     for passed in range(3):
         await one.requests.step()
         found = one.requests.of(WEB)
-        assert found == hourly_request(points_of(BEGIN, one.cores[: WEEK + passed]))
+        assert found == request_alone(points_of(BEGIN, one.cores[: WEEK + passed]))
         assert found is not None
         assert found.millis is not None
         one.clock.jump(3_600)
@@ -160,6 +165,27 @@ async def test_nothing_is_written_while_no_hour_ends() -> None:
     one.clock.jump(60)
     await one.requests.step()
     assert one.store.saves == saves
+
+
+async def test_containers_that_come_and_go_and_a_restart_change_no_request() -> None:
+    one = Steps(hours=WEEK + 2 * DAY, known=WEEK - 2)
+    late = points_of(BEGIN + 5, one.cores[5 : WEEK - 2])
+    one.store.rows[OTHER] = KeptHours(late, one.clock.now())
+    await one.requests.restore()
+    followed = 0
+    for passed, wanted in enumerate(([WEB], [WEB, OTHER], [OTHER], [], [WEB, OTHER], [OTHER, WEB])):
+        one.requests.want(wanted)
+        await one.hour(1 + passed % 3)
+        if passed == 4:
+            await one.restarted().restore()
+            one.requests.want(wanted)
+            await one.requests.step()
+        requests = one.requests.now()
+        assert set(requests) == set(wanted)
+        for key, found in requests.items():
+            assert found == request_alone(one.store.rows[key].points)
+            followed += found.millis is not None
+    assert followed > 4
 
 
 @pytest.mark.parametrize("stopped", [0.0, 0.5])
