@@ -122,14 +122,21 @@ def nodes_part(
         restores.append(learning.restore)
         tasks.append(Task(TaskPhase.SAVE, "learning", learning.run))
     else:
+        flowing = ReportsWithFlows(gathered, flows)
         consumed = ConsumedReports(
-            gathered,
+            flowing,
             LearningTurns([*learners, *watchers], process.clock),
             tables,
             process,
             most_nodes=settings.most_nodes,
         )
-        reports = ReportsWithFlows(consumed, flows)
+        reports = consumed
+
+        def stored_late(batch: Batch, stored: Stored[Envelope]) -> None:
+            flowing.take(batch.node, stored, now=process.clock.now())
+            consumed.stored_late(batch, stored)
+
+        gathered.late = stored_late
 
     async def restore() -> None:
         for one in restores:
@@ -175,7 +182,10 @@ class ReportsWithFlows:
 
     async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
         stored = await self.inner.store(batch, now=now)
+        self.take(batch.node, stored, now=now)
+        return stored
+
+    def take(self, node: str, stored: Stored[Envelope], *, now: float) -> None:
         for envelope in stored.fresh:
             if envelope.report.flows:
-                self.flows.take(batch.node, envelope.report.flows, now=now)
-        return stored
+                self.flows.take(node, envelope.report.flows, now=now)

@@ -1,9 +1,11 @@
 """How the brain's coroutines use the database: each job is one transaction and has a deadline."""
 
 import asyncio
+import contextlib
 import logging
 import queue
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 from nemutator_common import names
@@ -55,14 +57,28 @@ class Database:
         self._writer = JobThreads("database writer", count=1, length=LONGEST_QUEUE)
         self._readers = JobThreads("database reader", count=engines.readers, length=LONGEST_QUEUE)
 
-    async def write(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
+    async def write(
+        self,
+        job: Job[T],
+        *,
+        deadline_s: float = JOB_S,
+        late: Callable[[T], None] | None = None,
+    ) -> T:
         """Run *job* in a transaction of its own, and return once it is on disk.
 
-        Raises `StoreUnavailableError` when that did not happen, or was not known in time.
+        Raises `StoreUnavailableError` when that did not happen, or was not known in time. If it happens after all when nobody
+        waits any more, *late* is called with what *job* returned: once, and never when it is returned here.
         """
+
+        def happened(outcome: tuple[T, int]) -> None:
+            result, given_up = outcome
+            self._count_given_up(given_up)
+            if late is not None:
+                late(result)
+
         try:
             result, given_up = await self._outcome(
-                self._writer, lambda: self._write(job, deadline_s), deadline_s
+                self._writer, lambda: self._write(job, deadline_s), deadline_s, happened
             )
         except StoreUnavailableError as failure:
             self._process.meter.count(
@@ -76,9 +92,12 @@ class Database:
             self._process.readiness.pass_(READINESS)
             # This has the level of the failure: whoever read of that must read of its end, too.
             log.warning("database_recovered", {names.PATH: self._engines.place})
-        if given_up:
-            self._process.meter.count(names.HISTORY_DROPPED, given_up, reason="full")
+        self._count_given_up(given_up)
         return result
+
+    def _count_given_up(self, points: int) -> None:
+        if points:
+            self._process.meter.count(names.HISTORY_DROPPED, points, reason="full")
 
     def _goes_again(self, kind: str) -> bool:
         """Whether nothing fails any more, now that a job of *kind* was done."""
@@ -108,7 +127,13 @@ class Database:
         self._readers.close(CLOSE_S)
         self._engines.close()
 
-    async def _outcome(self, threads: JobThreads, run: Callable[[], T], deadline_s: float) -> T:
+    async def _outcome(
+        self,
+        threads: JobThreads,
+        run: Callable[[], T],
+        deadline_s: float,
+        late: Callable[[T], None] | None = None,
+    ) -> T:
         try:
             future = threads.submit(run)
         except queue.Full:
@@ -116,7 +141,13 @@ class Database:
         self._process.meter.gauge(names.DATABASE_QUEUE, self._writer.waiting())
         try:
             async with asyncio.timeout(deadline_s):
-                return await asyncio.wrap_future(future)
+                try:
+                    return await asyncio.wrap_future(future)
+                except asyncio.CancelledError:
+                    # A job whose turn has not come is not done, and may keep nothing alive.
+                    if late is not None and not future.cancel():
+                        _tell(late, future)
+                    raise
         except TimeoutError:
             raise self._unavailable("deadline") from None
         except DataError as error:
@@ -156,6 +187,19 @@ class Database:
     def _read(self, job: Job[T], deadline_s: float) -> T:
         with self._engines.reading(deadline_s) as connection:
             return job(connection)
+
+
+def _tell(late: Callable[[T], None], future: Future[T]) -> None:
+    """Call *late* in this loop with the result of *future*, which a thread is working on or has just got."""
+    loop = asyncio.get_running_loop()
+
+    def ended(done: Future[T]) -> None:
+        if done.exception() is None:
+            # A loop that is closed belongs to a process that ends.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(late, done.result())
+
+    future.add_done_callback(ended)
 
 
 def _kind(job: Callable[..., object]) -> str:

@@ -13,6 +13,7 @@ Reason = Literal[
     "deadline",
     "gone",
     "denied",
+    "clock",
     "conflict",
     "other",
 ]
@@ -28,6 +29,7 @@ EXPLANATIONS: dict[Reason, str] = {
     "deadline": "it did not answer in time",
     "gone": "it cannot be reached",
     "denied": "it does not let us in",
+    "clock": "its clock and ours are too far apart",
     "conflict": "others wrote the same at the same moment, again and again",
     "other": "it refused an operation; the log says which",
 }
@@ -76,12 +78,14 @@ OBJECTS_EXPLANATIONS: dict[Reason, str] = {
     "deadline": "{} did not answer in time",
     "gone": "{} cannot be reached",
     "denied": "{} refuses our key, or there is no such bucket",
+    "clock": "the clock of {} and the brain's are too far apart for a signature",
 }
 
 OBJECTS_REMEDIES: dict[Reason, str] = {
     "full": "make room in {}",
     "gone": "start it, or correct its address in brain.objects ({})",
     "denied": "correct brain.objects ({}), brain.objects_access_key or the file of its secret key",
+    "clock": "set the clock of the brain's machine, or that of {}",
 }
 """For a bucket of objects; braces stand for its address."""
 

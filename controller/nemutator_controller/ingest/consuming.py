@@ -27,8 +27,9 @@ from nemutator_controller.ingest.usage_points import (
 class ConsumedReports:
     """A `ReportStore` around another one, which hands on what was new to that one.
 
-    A batch whose write had an unknown outcome is sent again, and is not new then: its points, usually
-    of a quarter of a minute, are missing. That is better than counting them twice.
+    A batch whose write has not ended by its deadline is sent again, and may not be new then. So what the first sending stored
+    after all is handed on to `stored_late`: the transaction itself says what was new to it, so that it is learned once, whoever waits.
+    Only a process that ends before such a write leaves its points, usually of a quarter of a minute, unlearned.
     """
 
     inner: ReportStore
@@ -44,16 +45,22 @@ class ConsumedReports:
 
     async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
         stored = await self.inner.store(batch, now=now)
-        if isinstance(batch, ColumnBatch):
-            waiting = list(self._of_columns(batch, stored.fresh))
-        elif any(envelope.report.summaries for envelope in stored.fresh):
-            points = points_of(self._series(batch.node, batch.epoch), stored.fresh)
-            waiting = [Unlearned(batch.node, points)]
-        else:
-            waiting = []
-        if waiting:
+        if waiting := self._unlearned(batch, stored):
             await self.turns.learn(waiting)
         return stored
+
+    def stored_late(self, batch: Batch, stored: Stored[Envelope]) -> None:
+        """Have what was new learned of a *batch* whose sender was told that it is unknown."""
+        if waiting := self._unlearned(batch, stored):
+            self.turns.learn_late(waiting)
+
+    def _unlearned(self, batch: Batch, stored: Stored[Envelope]) -> list[Unlearned]:
+        if isinstance(batch, ColumnBatch):
+            return list(self._of_columns(batch, stored.fresh))
+        if any(envelope.report.summaries for envelope in stored.fresh):
+            points = points_of(self._series(batch.node, batch.epoch), stored.fresh)
+            return [Unlearned(batch.node, points)]
+        return []
 
     def _of_columns(self, batch: ColumnBatch, fresh: Iterable[Envelope]) -> Iterator[Unlearned]:
         by_naming: dict[int, list[ReportedPoints]] = {}

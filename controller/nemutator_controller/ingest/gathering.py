@@ -5,8 +5,9 @@ Nobody's batch waits for another group than the one before its own. What one bat
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from nemutator_common import names
@@ -35,9 +36,16 @@ class GroupStore(Protocol):
         ...
 
     async def store_all(
-        self, batches: Sequence[Batch], *, now: float
+        self,
+        batches: Sequence[Batch],
+        *,
+        now: float,
+        late: Callable[[Sequence[Stored[Envelope]]], None] | None = None,
     ) -> Sequence[Stored[Envelope]]:
-        """Keep what is new in *batches*, all of it or nothing, and return when it is on disk."""
+        """Keep what is new in *batches*, all of it or nothing, and return when it is on disk.
+
+        If that is the case only after this has failed, *late* is called with what would have been returned.
+        """
         ...
 
 
@@ -49,11 +57,16 @@ class _Waiting:
 
 @dataclass(slots=True)
 class GatheredReports:
-    """A `ReportStore`; `run` is the task that writes."""
+    """A `ReportStore`; `run` is the task that writes.
+
+    What is new in a batch is either returned to whoever stores it, or told to *late*: when the deadline has passed, or the caller
+    has gone, while the database was at it. Its next sending is not new then.
+    """
 
     inner: GroupStore
     process: Process
     gather_s: float = GATHER_S
+    late: Callable[[Batch, Stored[Envelope]], None] = lambda _, __: None
     _waiting: deque[_Waiting] = field(default_factory=deque, init=False)
     _filled: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
@@ -69,7 +82,14 @@ class GatheredReports:
         self._filled.set()
         try:
             async with asyncio.timeout(LONGEST_WAIT_S):
-                return await waiting.done
+                try:
+                    return await waiting.done
+                except asyncio.CancelledError:
+                    # What came of it may have arrived in the same turn of the loop.
+                    done = waiting.done
+                    if not (done.cancel() or done.cancelled() or done.exception()):
+                        self._tell([batch], [done.result()])
+                    raise
         except TimeoutError:
             raise StoreUnavailableError("deadline") from None
 
@@ -91,7 +111,9 @@ class GatheredReports:
     async def _write(self, group: Sequence[_Waiting]) -> None:
         try:
             batches = [one.batch for one in group]
-            stored = await self.inner.store_all(batches, now=self.process.clock.now())
+            stored = await self.inner.store_all(
+                batches, now=self.process.clock.now(), late=partial(self._tell, batches)
+            )
         except Exception as error:  # noqa: BLE001 - whoever waits gets it
             if len(group) > 1 and _may_be_of_one(error):
                 for one in group:
@@ -102,8 +124,18 @@ class GatheredReports:
                     one.done.set_exception(error)
             return
         for one, result in zip(group, stored, strict=True):
-            if not one.done.done():
+            if one.done.done():
+                self._tell([one.batch], [result])
+            else:
                 one.done.set_result(result)
+
+    def _tell(self, batches: Sequence[Batch], stored: Sequence[Stored[Envelope]]) -> None:
+        for batch, result in zip(batches, stored, strict=True):
+            if result.fresh:
+                # Whoever counts what is returned has not seen these.
+                self.process.meter.count(names.REPORTS_STORED, len(result.fresh))
+                self.process.meter.count(names.REPORTS_LOST, result.lost)
+                self.late(batch, result)
 
 
 def _may_be_of_one(error: Exception) -> bool:

@@ -6,15 +6,19 @@ multiple of those that are known. So after a long turn the next ones bring fewer
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from nemutator_common import names
 from nemutator_common.clocks import Clock
 
 from nemutator_controller.ingest.ports import UsageConsumer
 from nemutator_controller.ingest.series_tables import SeriesTable
 from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
+
+log = logging.getLogger(__name__)
 
 FEWEST_POINTS = 4_000
 """Of some ten reports: one by one they would cost more than twice as much, and all the more where processors are wanting."""
@@ -42,6 +46,8 @@ class _Group:
     points: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     failure: Exception | None = None
+    unheard: bool = False
+    """Some of it nobody waits for."""
     left: Iterator[UsageConsumer] | None = None
     """Consumers whose turn is to come; None: nobody has had his, and there may be room for more."""
     reported: Sequence[NodePoints] = ()
@@ -59,6 +65,16 @@ class LearningTurns:
 
     async def learn(self, reports: Sequence[Unlearned]) -> None:
         """Return when all consumers have learned *reports*, as soon as it is their turn; what one of them raises is raised here."""
+        group = self._added(reports)
+        await group.ended.wait()
+        if group.failure is not None:
+            raise group.failure
+
+    def learn_late(self, reports: Sequence[Unlearned]) -> None:
+        """Have *reports* learned when it is their turn, though nobody waits for it; what a consumer raises is logged."""
+        self._added(reports).unheard = True
+
+    def _added(self, reports: Sequence[Unlearned]) -> _Group:
         group = self._groups[-1] if self._groups else None
         if group is None or group.left is not None or group.points >= self._room:
             group = _Group()
@@ -67,9 +83,7 @@ class LearningTurns:
                 self._schedule()
         group.reports += reports
         group.points += sum(len(one.points) for one in reports)
-        await group.ended.wait()
-        if group.failure is not None:
-            raise group.failure
+        return group
 
     def _schedule(self) -> None:
         asyncio.get_running_loop().call_soon(self._take_turn)
@@ -98,6 +112,8 @@ class LearningTurns:
         for one in group.reports:
             if one.table is not None:
                 one.table.close()
+        if group.failure is not None and group.unheard:
+            log.error("late_reports_not_learned", {names.ERROR: group.failure})
         if group.longest_s > LONG_S:
             self._room = max(self._room // 2, FEWEST_POINTS)
         elif group.longest_s < LONG_S / 4:

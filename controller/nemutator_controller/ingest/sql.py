@@ -7,7 +7,7 @@ import msgspec
 from nemutator_common.wire import Batch, Envelope, StreamBatch
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, update
 
-from nemutator_controller.database.access import Database
+from nemutator_controller.database.access import JOB_S, Database
 from nemutator_controller.database.schema import cursors, stream_cursors
 from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.progress import Stored, new_records, new_reports
@@ -25,6 +25,9 @@ StreamHandler = Callable[[Connection, str, Sequence[dict[str, object]]], None]
 A ValueError, an OverflowError or one of msgspec says that a record is wrong: then none of the batch is stored.
 """
 
+Late = Callable[[Sequence[Stored[Envelope]]], None]
+"""Hears what was stored of batches after all, when nobody waits for it any more."""
+
 KEPT_WRITERS_S = 30 * 86_400.0
 """Cursors of writers that have sent nothing for so long are removed: nodes and pods come and go."""
 
@@ -36,6 +39,7 @@ class SqlReports:
 
     database: Database
     record: Record
+    deadline_s: float = JOB_S
 
     async def stored_up_to(self, node: str, epoch: str) -> int:
         return await self.database.read(_Cursor(cursors, {"node": node}, epoch).read)
@@ -45,7 +49,7 @@ class SqlReports:
         return stored
 
     async def store_all(
-        self, batches: Sequence[Batch], *, now: float
+        self, batches: Sequence[Batch], *, now: float, late: Late | None = None
     ) -> Sequence[Stored[Envelope]]:
         def job(connection: Connection) -> Sequence[Stored[Envelope]]:
             nodes = {batch.node for batch in batches}
@@ -73,7 +77,7 @@ class SqlReports:
                 self.record(connection, fresh)
             return done
 
-        return await self.database.write(job)
+        return await self.database.write(job, deadline_s=self.deadline_s, late=late)
 
 
 def _move(connection: Connection, places: Sequence[tuple[str, str, int]], now: float) -> None:

@@ -116,6 +116,8 @@ class S3Objects:
         said = answer.content.decode(errors="replace")[:200]
         shown = "".join(one if one.isprintable() else " " for one in said)
         log.warning("object_store_refuses", {names.STATUS: answer.status, names.ERROR: shown})
+        if "RequestTimeTooSkewed" in said:
+            return self._unavailable("clock")
         if answer.status in (401, 403):
             # The file may hold another secret by now.
             self.secret_key.invalidate()

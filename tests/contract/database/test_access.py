@@ -149,12 +149,43 @@ async def test_what_is_too_slow_is_told_while_only_other_jobs_are_done(tmp_path:
         assert not readiness.problems()
 
 
+@pytest.mark.parametrize("fails", [False, True])
+async def test_who_has_given_up_hears_of_what_was_written_after_all(
+    tmp_path: Path, fails: bool
+) -> None:
+    began, release, heard = threading.Event(), threading.Event(), list[str]()
+
+    def slow(connection: Connection) -> str:
+        began.set()
+        point(connection, 1)
+        release.wait(60)
+        if fails:
+            raise LookupError
+        return "written"
+
+    with opened(tmp_path / "x.db") as database:
+        # Of those whose turn has not come by their deadline nothing is done.
+        while not began.is_set():
+            with pytest.raises(StoreUnavailableError):
+                await database.write(slow, deadline_s=0.01, late=heard.append)
+        with pytest.raises(StoreUnavailableError):
+            await database.write(lambda _: "never", deadline_s=0.001, late=heard.append)
+        assert not heard
+        release.set()
+        assert await database.write(lambda _: "in time", late=heard.append) == "in time"
+        assert heard == ([] if fails else ["written"])
+        assert await database.read(count) == len(heard)
+
+
 async def test_jobs_that_wait_behind_one_that_hangs_keep_nothing_once_they_are_given_up(
     tmp_path: Path,
 ) -> None:
     class Batch:
         def write(self, _: Connection) -> None:
             raise AssertionError("nobody waits for it")
+
+        def heard(self, _: None) -> None:
+            raise AssertionError("nothing was written")
 
     release = threading.Event()
     with opened(tmp_path / "x.db") as database:
@@ -163,7 +194,7 @@ async def test_jobs_that_wait_behind_one_that_hangs_keep_nothing_once_they_are_g
         batch = Batch()
         given_up = weakref.ref(batch)
         with pytest.raises(StoreUnavailableError):
-            await database.write(batch.write, deadline_s=0.001)
+            await database.write(batch.write, deadline_s=0.001, late=batch.heard)
         del batch
         # The thread's future hears of it with the next turn of the loop.
         await asyncio.sleep(0)

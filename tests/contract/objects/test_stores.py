@@ -126,11 +126,16 @@ async def test_a_secret_that_was_replaced_counts_at_once(tmp_path: Path) -> None
         assert there.kept == {"a": b"b"}
 
 
-async def test_a_clock_that_is_an_hour_off_is_refused(tmp_path: Path) -> None:
-    async with FakeBucket(lambda: fake_process().clock.now() + 3600).serving() as there:
-        with pytest.raises(StoreUnavailableError) as failure:
+@pytest.mark.parametrize("off_s", [-3600, 3600])
+async def test_of_a_clock_that_is_an_hour_off_the_clock_is_told_and_not_the_key(
+    tmp_path: Path, off_s: int
+) -> None:
+    async with FakeBucket(lambda: fake_process().clock.now() + off_s).serving() as there:
+        with pytest.raises(StoreUnavailableError, match="clock") as failure:
             await used(there.url, tmp_path).put("a", b"b")
-        assert failure.value.reason == "denied"
+    assert failure.value.reason == "clock"
+    assert "set the clock" in failure.value.remedy
+    assert "key" not in failure.value.remedy
 
 
 @pytest.mark.parametrize(

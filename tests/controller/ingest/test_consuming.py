@@ -1,17 +1,28 @@
 import asyncio
+import contextlib
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from nemutator_common.wire import Batch, Envelope
+from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.consuming import ConsumedReports
+from nemutator_controller.ingest.gathering import GatheredReports
 from nemutator_controller.ingest.learning import LearningTurns
+from nemutator_controller.ingest.progress import Stored
 from nemutator_controller.ingest.series_tables import SeriesTables
+from nemutator_controller.ingest.sql import SqlReports
 from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
+from nemutator_controller.usage.sql import record
+from sqlalchemy import Connection
 
+from tests.controller.ingest import test_columns
 from tests.controller.ingest.test_usage_points import NOW, summary
 from tests.fakes.brain_stores import MemoryReports
 from tests.fakes.clocks import ManualClock
+from tests.fakes.databases import opened
 from tests.fakes.process import fake_process
 from tests.fakes.reports import report
 
@@ -113,3 +124,54 @@ async def test_who_goes_away_takes_nothing_from_those_who_wait() -> None:
         leaving.cancel()
     assert staying.result().seq == 1
     assert [node for node, _, _ in bench.learners[0].learned] == ["n1", "n2"]
+
+
+@pytest.mark.parametrize("form", ["json", "columns"])
+async def test_what_is_on_disk_after_its_deadline_is_learned_once_though_it_is_sent_again(
+    tmp_path: Path, form: str
+) -> None:
+    began, release = threading.Event(), threading.Event()
+
+    def slow(connection: Connection, fresh: Sequence[tuple[str, Envelope]]) -> None:
+        record(connection, fresh)
+        began.set()
+        release.wait(60)
+
+    learner, tables = Learner(), SeriesTables(most_nodes=9)
+    process = fake_process(clock=ManualClock(NOW + 1))
+    sent = batch(1, "/a")
+    if form == "columns":
+        columns = test_columns.taken(
+            test_columns.body_of(test_columns.said(test_columns.summary()))
+        )
+        tables.add(columns.node, columns.epoch, columns.names)
+        sent = columns
+    with opened(tmp_path / "x.db") as database:
+        gathered = GatheredReports(
+            SqlReports(database, slow, deadline_s=0.05), process, gather_s=0.0
+        )
+        consumed = ConsumedReports(
+            gathered, LearningTurns([learner], process.clock), tables, process, most_nodes=2
+        )
+        gathered.late = consumed.stored_late
+
+        async def acknowledged(one: Batch) -> Stored[Envelope]:
+            """As an agent does it."""
+            while True:
+                with contextlib.suppress(StoreUnavailableError):
+                    return await consumed.store(one, now=NOW)
+
+        async with asyncio.TaskGroup() as tasks:
+            writing = tasks.create_task(gathered.run())
+            while not began.is_set():
+                with pytest.raises(StoreUnavailableError):
+                    await consumed.store(sent, now=NOW)
+            assert not learner.learned
+            release.set()
+            again = await acknowledged(sent)
+            # Its turn to be learned is after that of what came before.
+            await acknowledged(batch(1, "/b", node="n2"))
+            writing.cancel()
+    assert (again.seq, list(again.fresh)) == (1, [])
+    assert [node for node, _, _ in learner.learned] == [sent.node, "n2"]
+    assert learner.learned[0][1].series[0].path == "/a"

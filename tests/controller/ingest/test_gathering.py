@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 
 import pytest
 from nemutator_common import names
@@ -24,13 +25,20 @@ class Groups:
         self.gate.set()
         self.written: list[list[str]] = []
         self.breaking: dict[str, Exception] = {}
+        self.slow = False
+        """Whoever writes is told that the deadline has passed; a test then calls `end`."""
+        self.end: Callable[[], None] = lambda: None
         self.began = asyncio.Event()
 
     async def stored_up_to(self, node: str, epoch: str) -> int:
         return await self.reports.stored_up_to(node, epoch)
 
     async def store_all(
-        self, batches: Sequence[Batch], *, now: float
+        self,
+        batches: Sequence[Batch],
+        *,
+        now: float,
+        late: Callable[[Sequence[Stored[Envelope]]], None] | None = None,
     ) -> Sequence[Stored[Envelope]]:
         self.began.set()
         await self.gate.wait()
@@ -38,14 +46,22 @@ class Groups:
             if one.node in self.breaking:
                 raise self.breaking[one.node]
         self.written.append([one.node for one in batches])
-        return [await self.reports.store(one, now=now) for one in batches]
+        stored = [await self.reports.store(one, now=now) for one in batches]
+        if self.slow and late is not None:
+            self.end = partial(late, stored)
+            raise StoreUnavailableError("deadline")
+        return stored
 
 
 class Bench:
     def __init__(self) -> None:
         self.groups, self.meter = Groups(), MemoryMeter()
         process = fake_process(meter=self.meter)
-        self.reports = GatheredReports(self.groups, process, gather_s=0.0)
+        self.late: list[tuple[str, list[int]]] = []
+        self.reports = GatheredReports(self.groups, process, gather_s=0.0, late=self._note)
+
+    def _note(self, batch: Batch, stored: Stored[Envelope]) -> None:
+        self.late.append((batch.node, [envelope.seq for envelope in stored.fresh]))
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[asyncio.TaskGroup]:
@@ -147,3 +163,50 @@ async def test_too_many_that_wait_are_told_to_come_again() -> None:
         writing = tasks.create_task(bench.reports.run())
         assert all([isinstance(await one, Stored) for one in waiting])
         writing.cancel()
+
+
+async def test_what_a_write_has_stored_after_its_deadline_is_told_once() -> None:
+    bench = Bench()
+    async with bench.running():
+        bench.groups.slow = True
+        assert isinstance(await bench.outcome("a"), StoreUnavailableError)
+        assert bench.late == []
+        bench.groups.slow = False
+        bench.groups.end()
+        again = await bench.outcome("a")
+    assert isinstance(again, Stored)
+    assert not again.fresh
+    assert bench.late == [("a", [1])]
+    assert bench.meter.value(names.REPORTS_STORED) == 1
+
+
+async def test_what_is_stored_of_a_caller_who_has_gone_is_told() -> None:
+    bench = Bench()
+    async with bench.running() as tasks:
+        bench.groups.gate.clear()
+        gone = tasks.create_task(bench.outcome("a"))
+        await bench.groups.began.wait()
+        gone.cancel()
+        await asyncio.sleep(0)
+        bench.groups.gate.set()
+        again = await bench.outcome("a")
+    assert isinstance(again, Stored)
+    assert not again.fresh
+    assert bench.late == [("a", [1])]
+
+
+async def test_who_goes_in_the_moment_in_which_it_is_stored_takes_nothing_along() -> None:
+    bench = Bench()
+    async with bench.running() as tasks:
+        bench.groups.gate.clear()
+        gone = tasks.create_task(bench.outcome("a"))
+        await bench.groups.began.wait()
+        bench.groups.gate.set()
+        await asyncio.sleep(0)
+        # The result is there, and the caller has not had its turn.
+        assert bench.groups.written
+        assert not gone.done()
+        gone.cancel()
+        await asyncio.wait([gone])
+    assert gone.cancelled()
+    assert bench.late == [("a", [1])]

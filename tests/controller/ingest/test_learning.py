@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import pytest
 from nemutator_controller.ingest.learning import (
     FEWEST_POINTS,
     LONG_S,
@@ -110,3 +111,23 @@ async def test_what_comes_while_a_group_is_learned_is_of_the_next_one() -> None:
         learner.also = more
         await turns.learn([unlearned("early", 1)])
     assert learner.groups == [["early"], ["late"]]
+
+
+async def test_what_nobody_waits_for_is_learned_with_the_others_and_its_failure_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = TickingClock()
+    learner = Learner(clock)
+    turns = LearningTurns([learner], clock)
+    turns.learn_late([unlearned("late", 1)])
+    await turns.learn([unlearned("n", 1)])
+    assert learner.groups == [["late", "n"]]
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    learner.also = fail
+    turns.learn_late([unlearned("late", 1)])
+    with pytest.raises(ValueError, match="no"):
+        await turns.learn([unlearned("n", 1)])
+    assert [record.message for record in caplog.records] == ["late_reports_not_learned"]
