@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
@@ -128,15 +129,23 @@ def test_what_lies_in_the_data_directory_is_private(up: Standing) -> None:
     assert mode(up.socket("brain")) == 0o600
 
 
+def connections(up: Standing, kind: str) -> list[Any]:
+    found = list[Any]()
+    for pid in up.family():
+        # What a process has asked for a moment, like the version of a tool, may have ended since.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found += psutil.Process(pid).net_connections(kind)
+    return found
+
+
 def test_the_page_listens_on_loopback_and_all_else_on_unix_sockets_in_that_directory(
     up: Standing,
 ) -> None:
-    processes = [psutil.Process(pid) for pid in up.family()]
-    inet = [one for each in processes for one in each.net_connections("inet")]
+    inet = connections(up, "inet")
     assert [one.laddr for one in inet if one.status == psutil.CONN_LISTEN] == [up.console]
     assert {one.laddr for one in inet} == {up.console}, "it calls somebody"
     # Those that were accepted bear the path of the listener.
-    named = [str(one.laddr) for each in processes for one in each.net_connections("unix")]
+    named = [str(one.laddr) for one in connections(up, "unix")]
     unix = {Path(name) for name in named if name}
     assert {path.name for path in unix} >= {"agent.sock", "brain.sock", "observe.sock"}
     assert {path.parent for path in unix} == {up.data_dir}

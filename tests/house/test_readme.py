@@ -181,7 +181,7 @@ def test_without_any_go_the_sample_says_so_and_is_not_tried_again(clone: Clone) 
     assert "remedy: install Go" in ran.stderr
 
 
-# --- "That `shop` leaks is reported about three minutes after the start" --------------------------
+# --- "That `shop` leaks is reported three to four minutes after it was built and started" --------
 def told_after(luck: random.Random) -> float:
     """How old the sample is when its leak is told of, as `make run` has it read; its heap is what Go recorded of it."""
     makefile = (REPOSITORY / "Makefile").read_text()
