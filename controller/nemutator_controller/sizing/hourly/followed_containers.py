@@ -52,7 +52,7 @@ class FollowedContainers:
             if key in points and points[key].begin == one.begin and self._cpu.hour <= hour
         }
         if len(known) < len(self._wanted):
-            self._cpu = _rows_of(self._cpu, [row for row, _ in known.values()])
+            self._cpu = self._cpu.taken([row for row, _ in known.values()])
             self._wanted = {key: one for key, (_, one) in known.items()}
         if not known:
             self._cpu.hour = hour
@@ -79,7 +79,7 @@ class FollowedContainers:
         millis = in_millis(np.stack(requested, axis=1)).astype(_KEPT_MILLIS)
         for row, (key, one) in enumerate(points.items()):
             self._wanted[key] = _Wanted(one.begin, millis[row, one.begin - begin :].copy())
-        self._cpu = _joined(self._cpu, cpu)
+        self._cpu = self._cpu.joined(cpu)
 
 
 def _used(series: Sequence[HourlyPoints], hour: int) -> Numbers:
@@ -87,29 +87,3 @@ def _used(series: Sequence[HourlyPoints], hour: int) -> Numbers:
     unknown = np.full(PER_HOUR, UNKNOWN, dtype=np.uint16)
     codes = [one.codes[hour - one.begin] if hour >= one.begin else unknown for one in series]
     return decode_fine(np.stack(codes))
-
-
-def _rows_of(cpu: HourlyCpu, rows: Sequence[int]) -> HourlyCpu:
-    kept = np.array(rows, dtype=np.intp)
-    return _made_of(
-        cpu, {name: values[kept] for name, values in cpu.arrays().items() if name != "hour"}
-    )
-
-
-def _joined(cpu: HourlyCpu, other: HourlyCpu) -> HourlyCpu:
-    """Both are at the same hour."""
-    more = other.arrays()
-    return _made_of(
-        cpu,
-        {
-            name: np.concatenate((values, more[name]))
-            for name, values in cpu.arrays().items()
-            if name != "hour"
-        },
-    )
-
-
-def _made_of(cpu: HourlyCpu, rows: Mapping[str, npt.NDArray[np.floating]]) -> HourlyCpu:
-    made = HourlyCpu(0)
-    made.restore({**rows, "hour": cpu.arrays()["hour"]})
-    return made

@@ -9,7 +9,7 @@ plan of its own; what these plans would have cost, with their changes, says whic
 All containers are stepped together by an hour, and what is kept of each does not grow.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -70,32 +70,24 @@ class HourlyCpu:
         """Cores for the coming hour; NaN where nothing was seen yet."""
         return np.asarray(self._state["requested"], dtype=np.float64)
 
-    def grow(self, rows: int) -> None:
-        """To so many, the new ones as if never seen."""
-        for name, values in self._state.items():
-            self._state[name] = np.concatenate((values, _empty(name, rows - len(values))))
+    def taken(self, rows: Sequence[int]) -> "HourlyCpu":
+        """Of these *rows* alone, in their order."""
+        at = np.array(rows, dtype=np.intp)
+        return self._of({name: values[at] for name, values in self._state.items()})
 
-    def clear(self, row: int) -> None:
-        """It belongs to another container from now on."""
-        for name, values in self._state.items():
-            values[row] = np.nan if name in _NEVER else 0.0
+    def joined(self, other: "HourlyCpu") -> "HourlyCpu":
+        """With the rows of *other*, which is at the same hour, behind its own."""
+        return self._of(
+            {
+                name: np.concatenate((values, other._state[name]))
+                for name, values in self._state.items()
+            }
+        )
 
-    def arrays(self) -> dict[str, npt.NDArray[np.floating]]:
-        """All that is known, by name, without a copy."""
-        return self._state | {"hour": np.array([self.hour], dtype=np.float64)}
-
-    def restore(self, arrays: Mapping[str, npt.NDArray[np.floating]]) -> None:
-        """What `arrays` said. Raises `ValueError` where it is something else."""
-        rows = len(arrays.get("requested", ()))
-        for name, (shape, kind) in _SHAPES.items():
-            if name not in arrays or arrays[name].shape != (rows, *shape):
-                raise ValueError(f"{name} of {rows} rows is missing or has another shape")
-            if arrays[name].dtype != kind:
-                raise ValueError(f"{name} is {arrays[name].dtype} and not {np.dtype(kind)}")
-        if "hour" not in arrays or arrays["hour"].shape != (1,) or not 0 <= arrays["hour"][0] < 1e9:
-            raise ValueError("hour is missing or no number of hours")
-        self._state = {name: arrays[name].copy() for name in _SHAPES}
-        self.hour = int(arrays["hour"][0])
+    def _of(self, state: dict[str, npt.NDArray[np.floating]]) -> "HourlyCpu":
+        made = HourlyCpu(0, self.price)
+        made.hour, made._state = self.hour, state
+        return made
 
     def step(self, used: Numbers) -> Numbers:
         """Learns what the busiest pod of each container *used*, rows by steps of the hour that has ended, NaN where none was

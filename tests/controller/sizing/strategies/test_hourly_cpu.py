@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -105,43 +107,28 @@ def test_stepping_all_containers_is_the_replay_of_each(monkeypatch: pytest.Monke
         np.testing.assert_array_equal(np.array(stepped)[:-1, row], replayed)
 
 
-def test_what_is_saved_goes_on_as_if_nothing_had_been() -> None:
+def test_rows_that_are_taken_apart_and_joined_go_on_as_if_nothing_had_been() -> None:
     used = _hours(rows=3, hours=40)
-    one, other = HourlyCpu(3), HourlyCpu(0)
+    one = HourlyCpu(3)
     for hour in used[:30]:
         one.step(hour)
-    other.restore({name: values.copy() for name, values in one.arrays().items()})
+    other = one.taken([2, 0]).joined(one.taken([1]))
     for hour in used[30:]:
-        np.testing.assert_array_equal(one.step(hour), other.step(hour))
+        np.testing.assert_array_equal(one.step(hour)[[2, 0, 1]], other.step(hour[[2, 0, 1]]))
 
 
-def test_a_row_that_comes_or_is_given_away_knows_nothing() -> None:
+def test_a_row_that_comes_knows_nothing_of_the_others() -> None:
     used = _hours(rows=2, hours=30)
     known = HourlyCpu(1)
-    for hour in used[:, 1:]:
+    for hour in used[:20, 1:]:
         known.step(hour)
-    known.grow(2)
-    assert np.isnan(known.requested).tolist() == [False, True]
-    known.clear(0)
-    fresh = HourlyCpu(2)
-    fresh.hour = known.hour
-    for name, values in known.arrays().items():
-        np.testing.assert_array_equal(values, fresh.arrays()[name])
-
-
-@pytest.mark.parametrize("name", ["peaks", "losses", "requested", "hour"])
-def test_what_is_not_a_whole_state_is_refused(name: str) -> None:
-    arrays = HourlyCpu(2).arrays()
-    with pytest.raises(ValueError, match="missing"):
-        HourlyCpu(0).restore({key: values for key, values in arrays.items() if key != name})
-    with pytest.raises(ValueError, match="missing"):
-        HourlyCpu(0).restore(arrays | {name: arrays[name][:0]})
-
-
-def test_a_state_of_other_numbers_is_refused() -> None:
-    arrays = HourlyCpu(2).arrays()
-    with pytest.raises(ValueError, match="float16"):
-        HourlyCpu(0).restore(arrays | {"peaks": arrays["peaks"].astype(np.float16)})
+    alone = HourlyCpu(1)
+    alone.hour = known.hour
+    both = known.joined(alone)
+    assert np.isnan(both.requested).tolist() == [False, True]
+    for hour in used[20:]:
+        both.step(hour)
+        np.testing.assert_array_equal(both.requested[1:], alone.step(hour[1:]))
 
 
 def test_use_of_other_rows_is_refused() -> None:
@@ -154,7 +141,7 @@ def test_what_is_kept_of_a_container_is_little_and_does_not_grow() -> None:
     sizes = []
     for hour in _hours(rows=10, hours=3):
         container.step(hour)
-        sizes.append(sum(values.nbytes for values in container.arrays().values()))
+        sizes.append(len(pickle.dumps(container)))
     assert len(set(sizes)) == 1
     assert sizes[0] <= 10 * 2000
 
