@@ -7,7 +7,7 @@ import datetime
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -363,9 +363,11 @@ async def test_an_answer_does_not_wait_until_the_one_before_is_acknowledged(tmp_
             assert secured.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-async def test_what_has_come_is_received_at_once_and_then_the_end(tmp_path: Path) -> None:
+@contextlib.asynccontextmanager
+async def met(directory: Path) -> AsyncIterator[tuple[BufferedTls, ssl.SSLSocket]]:
+    """Our side and a caller's, who have shaken hands."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    files = write_pair(tmp_path, "x")
+    files = write_pair(directory, "x")
     context.load_cert_chain(files.certificate, files.key)
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -375,37 +377,32 @@ async def test_what_has_come_is_received_at_once_and_then_the_end(tmp_path: Path
             secured = await shaken_hands(ours, context, lambda _: None, buffered=True)
         assert isinstance(secured, BufferedTls)
         with calling.result() as caller:
-            caller.sendall(b"a head")
-            caller.sendall(b" and a body")
-            assert secured.recv() == b"a head and a body"
-            assert not secured.pending()
-            with pytest.raises(ssl.SSLWantReadError):
-                secured.recv()
-            caller.sendall(b"the last")
-            with contextlib.suppress(OSError):
-                # It waits for ours, which does not come.
-                caller.settimeout(0)
-                caller.unwrap()
-            assert secured.recv() == b"the last"
-            assert secured.pending()
-            assert secured.recv() == b""
+            yield secured, caller
+
+
+async def test_what_has_come_is_received_at_once_and_then_the_end(tmp_path: Path) -> None:
+    async with met(tmp_path) as (secured, caller):
+        caller.sendall(b"a head")
+        caller.sendall(b" and a body")
+        assert secured.recv() == b"a head and a body"
+        assert not secured.pending()
+        with pytest.raises(ssl.SSLWantReadError):
+            secured.recv()
+        caller.sendall(b"the last")
+        with contextlib.suppress(OSError):
+            # It waits for ours, which does not come.
+            caller.settimeout(0)
+            caller.unwrap()
+        assert secured.recv() == b"the last"
+        assert secured.pending()
+        assert secured.recv() == b""
 
 
 async def test_what_is_no_record_is_an_error_behind_what_was_one(tmp_path: Path) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    files = write_pair(tmp_path, "x")
-    context.load_cert_chain(files.certificate, files.key)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        async with asyncio.TaskGroup() as tasks:
-            calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, theirs))
-            secured = await shaken_hands(ours, context, lambda _: None, buffered=True)
-        with calling.result() as caller:
-            caller.sendall(b"sound")
-            os.write(caller.fileno(), b"GET / HTTP/1.1\r\n\r\n")
-            assert isinstance(secured, BufferedTls)
-            assert secured.recv() == b"sound"
-            assert secured.pending()
-            with pytest.raises(ssl.SSLError):
-                secured.recv()
+    async with met(tmp_path) as (secured, caller):
+        caller.sendall(b"sound")
+        os.write(caller.fileno(), b"GET / HTTP/1.1\r\n\r\n")
+        assert secured.recv() == b"sound"
+        assert secured.pending()
+        with pytest.raises(ssl.SSLError):
+            secured.recv()
