@@ -1,7 +1,7 @@
 """The state of one connection between and within its requests, and its limits in each state.
 
 The HTTP parser caps single lines but has no deadlines and no total; this module has both. It only
-decides: `connection.py` passes in what happens, and acts on the decisions.
+decides: `timed_connection.py` passes in what happens, and acts on the decisions.
 """
 
 import enum

@@ -15,7 +15,7 @@ MOST_WAITING = 256
 
 
 class TooManyWaitError(Exception):
-    """So many of its address wait already that one more is not taken."""
+    """So many callers are there that this one is not served."""
 
 
 @dataclass(eq=False, slots=True)
@@ -66,7 +66,7 @@ class Handshakes:
     async def _turn(self, source: str) -> None:
         queue = self._waiting.setdefault(source, deque())
         if len(queue) >= MOST_WAITING:
-            raise TooManyWaitError
+            raise TooManyWaitError("many of its address wait")
         turn = asyncio.get_running_loop().create_future()
         queue.append(turn)
         try:

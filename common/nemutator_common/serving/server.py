@@ -5,7 +5,6 @@ import contextlib
 import itertools
 import logging
 import socket
-import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +21,7 @@ from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.fair_share import HeldConnections, drop_candidates
-from nemutator_common.serving.handshaking import Handshake, Handshakes, TooManyWaitError
+from nemutator_common.serving.handshaking import TooManyWaitError
 from nemutator_common.serving.later_path import LaterHandler, LaterPath
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import Operation
@@ -33,18 +32,14 @@ from nemutator_common.serving.responses import (
     early_response,
     operations,
 )
-from nemutator_common.serving.sockets import ListeningSocket, peer_of, source_of, uid_of
+from nemutator_common.serving.sockets import ListeningSocket, peer_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason
-from nemutator_common.serving.tls_transport import TlsTransport, shaken_hands
+from nemutator_common.serving.tls_accepting import TlsAccepting
 from nemutator_common.serving.traffic import Traffic
 
 __all__ = ["HttpServer", "TlsFiles"]
 
 log = logging.getLogger(__name__)
-
-RELOAD_S = 5.0
-"""The time between two checks of the certificate. cert-manager renews it days ahead, and kubelet
-takes a minute to update its files."""
 
 PAUSE_S = 0.1
 """The wait after a failed accept: when files have run out, only waiting can help."""
@@ -117,16 +112,10 @@ class HttpServer:
     _counted: int = field(init=False, default=0)
     _ending: bool = field(init=False, default=False)
     _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
-    _tls_context: TlsContext | None = field(init=False, default=None)
-    _handshakes: Handshakes = field(init=False)
+    _tls: TlsAccepting | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._traffic = self.traffic or Traffic(self.name, self.process.meter)
-        self._handshakes = Handshakes(
-            self.limits.handshakes,
-            self.limits.handshake_patience_s,
-            changed=self._traffic.handshakes,
-        )
         if self.plain is not None or self.posts is not None:
             self._plain_path = PlainPath(self._traffic, self.plain, self.posts)
 
@@ -138,7 +127,14 @@ class HttpServer:
     async def bind(self) -> None:
         """Start to listen: callers can connect, and wait for `run()`. Raises `OperatorError`."""
         if self.tls is not None:
-            self._tls_context = TlsContext(self.tls)
+            self._tls = TlsAccepting(
+                listener=self.name,
+                context=TlsContext(self.tls),
+                process=self.process,
+                limits=self.limits,
+                traffic=self._traffic,
+                buffered=self.few_callers,
+            )
         if self.listening is None:
             self.listening = ListeningSocket(
                 self.address,
@@ -173,10 +169,8 @@ class HttpServer:
         assert self.listening is not None
         try:
             async with asyncio.TaskGroup() as tasks:
-                if self._tls_context is not None:
-                    tasks.create_task(
-                        self._reload(self._tls_context), name=f"{self.name} certificate"
-                    )
+                if self._tls is not None:
+                    tasks.create_task(self._tls.reload(), name=f"{self.name} certificate")
                 accept = partial(self._accept, self.listening.socket, server, tasks)
                 accepting = tasks.create_task(accept(), name=f"{self.name} accept")
                 try:
@@ -262,7 +256,7 @@ class HttpServer:
                 # Before a TLS handshake no response can be sent.
                 if (
                     _TOO_MANY in self.error_details
-                    and self._tls_context is None
+                    and self._tls is None
                     and self.held.refusals < MOST_REFUSALS
                 ):
                     self.held.refusals += 1
@@ -283,17 +277,17 @@ class HttpServer:
                     uid=uid,
                     plain=self._plain_path,
                     later=self._later_path,
-                    descriptor=accepted.fileno() if self._tls_context is None else None,
+                    descriptor=accepted.fileno() if self._tls is None else None,
                 )
                 connection.draining = self._ending
                 self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()
-                if self._tls_context is None:
+                admission = self._admit(accepted, connection)
+                if self._tls is None:
                     # It waits for nobody.
-                    await self._admit(accepted, connection)
+                    await admission
                 else:
-                    name = f"{self.name} admission"
-                    tasks.create_task(self._shake_hands(accepted, connection), name=name)
+                    tasks.create_task(admission, name=f"{self.name} admission")
             pause_s = self.pace(crowded is not None) if self.pace is not None else 0.0
             if pause_s > 0.0:
                 queue.leave()
@@ -323,79 +317,22 @@ class HttpServer:
             self.held.refusals -= 1
             accepted.close()
 
-    async def _shake_hands(self, accepted: socket.socket, connection: Connection) -> None:
-        """Admit *accepted* when it is its turn."""
-        try:
-            async with asyncio.timeout(self.limits.head_s):
-                handshake = await self._handshakes.begin(
-                    source_of(accepted), partial(_hang_up, accepted)
-                )
-        except (TooManyWaitError, TimeoutError):
-            self._traffic.dropped(DropReason.TOO_MANY)
-            accepted.close()
-            self._remove(connection)
-            return
-        except BaseException:
-            accepted.close()
-            self._remove(connection)
-            raise
-        try:
-            await self._admit(accepted, connection, handshake)
-        finally:
-            self._handshakes.end(handshake)
-
-    async def _admit(
-        self, accepted: socket.socket, connection: Connection, handshake: Handshake | None = None
-    ) -> None:
+    async def _admit(self, accepted: socket.socket, connection: Connection) -> None:
         """Hand *accepted* to the event loop, after its TLS handshake when there is one."""
         try:
-            if self._tls_context is None:
+            if self._tls is None:
                 loop = asyncio.get_running_loop()
                 await loop.connect_accepted_socket(lambda: connection, accepted)
             else:
-                await self._secure(accepted, connection, self._tls_context.current, handshake)
+                await self._tls.connect(accepted, connection)
         except Exception as error:  # noqa: BLE001
             # What a stranger sends can fail in many ways, each of which only ends this connection.
-            crowded = handshake is not None and handshake.given_up
+            crowded = isinstance(error, TooManyWaitError)
             self._traffic.dropped(DropReason.TOO_MANY if crowded else DropReason.HANDSHAKE)
             log.debug("handshake_failed", {names.PEER: connection.peer, names.ERROR: reason(error)})
         finally:
             if not connection.made:
                 self._remove(connection)
-
-    async def _secure(
-        self,
-        accepted: socket.socket,
-        connection: Connection,
-        context: ssl.SSLContext,
-        handshake: Handshake | None,
-    ) -> None:
-        def is_now(secured: socket.socket) -> None:
-            if handshake is not None:
-                handshake.give_up = partial(_hang_up, secured)
-
-        async with asyncio.timeout(self.limits.handshake_s):
-            secured = await shaken_hands(accepted, context, is_now, buffered=self.few_callers)
-        try:
-            TlsTransport(secured, connection, ending_s=self.limits.ending_s)
-        except BaseException:
-            # It has gone already.
-            secured.close()
-            raise
-
-    async def _reload(self, tls: TlsContext) -> None:
-        while True:
-            await self.process.clock.sleep(RELOAD_S)
-            try:
-                result = "taken" if tls.refresh() else None
-            except (OSError, ValueError) as error:
-                result = "refused"
-                log.error(
-                    "certificate_refused",
-                    {names.LISTENER: self.name, names.ERROR: reason(error)},
-                )
-            if result is not None:
-                self.process.meter.count(names.TLS_RELOADS, listener=self.name, result=result)
 
     async def _drain(self) -> None:
         try:
@@ -448,10 +385,3 @@ class HttpServer:
             self._empty.clear()
         else:
             self._empty.set()
-
-
-def _hang_up(accepted: socket.socket) -> None:
-    """Whoever waits for bytes from it, or to send some, is told at once."""
-    with contextlib.suppress(OSError):
-        # Not the method of one with TLS, which would forget its handshake.
-        socket.socket.shutdown(accepted, socket.SHUT_RDWR)

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 from nemutator_common import names
 
-from tests.contract.serving.test_tls import trusting, write_pair
+from tests.contract.serving.tls.pairs import trusting, write_pair
 from tests.fakes.listeners import (
     HASTE_S,
     LIMITS,
