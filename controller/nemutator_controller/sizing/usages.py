@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nemutator_controller.sizing.buckets import CPU, MEMORY, Numbers
+from nemutator_controller.sizing import held_up
+from nemutator_controller.sizing.buckets import CPU, MEMORY
 from nemutator_controller.sizing.daily_peaks import DailyPeaks
 from nemutator_controller.sizing.histograms import Histograms, Rows
 from nemutator_controller.sizing.hottest import HottestReplicas
@@ -22,9 +23,6 @@ from nemutator_controller.sizing.samples import UsageSamples
 
 CPU_WEIGHT = 0.1
 """Of each sample, all alike: if requests were the weight, containers that we change would count more."""
-
-HELD_HALF_LIFE_S = 21_600.0
-"""How long it counts that a container was stopped at its CPU limit, or waited for a CPU or for memory."""
 
 _FIRST_ROWS = 256
 
@@ -329,14 +327,16 @@ class Usages:
         first = np.minimum.reduceat(from_at, starts)
         last = np.maximum.reduceat(to_at, starts)
         ends = np.append(starts[1:], len(of)) - 1
-        kept = self._kept_share(rows, last)
+        counting = held_up.still_counting(last - state["last_at"][rows], known=points > 0)
         for name, shares in (
             ("throttled", samples.throttled),
             ("cpu_waiting", samples.cpu_waiting),
             ("memory_waiting", samples.memory_waiting),
         ):
             if shares is not None:
-                state[name][rows] = _mixed(state[name][rows], shares[order], starts, kept)
+                state[name][rows] = held_up.joined(
+                    state[name][rows], shares[order], starts, counting
+                )
         state["first_at"][rows] = np.where(
             points > 0, np.minimum(state["first_at"][rows], first), first
         )
@@ -353,12 +353,6 @@ class Usages:
         self._peaks.note(of, to_at, samples.memory_bytes[order])
         self._cpu.add(of, cores, CPU_WEIGHT, to_at)
         self._hottest.add(of, samples.replicas[order], cores, to_at, weight=CPU_WEIGHT)
-
-    def _kept_share(self, rows: Rows, last: Numbers) -> Numbers:
-        """How much of what was known of *rows* still counts at *last*."""
-        state = self._state
-        ago = np.clip(last - state["last_at"][rows], 0.0, 60 * HELD_HALF_LIFE_S)
-        return np.where(state["points"][rows] > 0, np.exp2(-ago / HELD_HALF_LIFE_S), 0.0)
 
     def note_kill(self, key: ContainerKey, *, at: float, requested: float, again: bool) -> None:
         """A kill for memory of a container that *requested* so much. *again*: it counts only where its day has
@@ -401,10 +395,3 @@ class Usages:
                 replicas_reference_at=hottest.histograms.reference_at,
                 replicas=replicas,
             )
-
-
-def _mixed(was: Numbers, shares: Numbers, starts: Rows, kept: Numbers) -> Numbers:
-    """The highest of each row counts, and less the longer ago it was."""
-    highest = np.fmax.reduceat(np.where(np.isnan(shares), -1.0, shares), starts)
-    mixed = was * kept + np.clip(highest, 0.0, 1.0) * (1.0 - kept)
-    return np.where(highest >= 0, mixed, was)
