@@ -27,7 +27,7 @@ import pytest
 
 from tests.drill.faults import Fault, faults, faulty
 from tests.house.kinds import Kind, kinds
-from tests.house.test_mirrored_tests import mirror
+from tests.house.test_mirrored_tests import mirror, own_tests
 from tests.house.tree import COMPONENTS, Module, ours
 
 AIM = 0.9
@@ -62,7 +62,7 @@ def main() -> int:
     for package in PRELOADED:
         importlib.import_module(package)
     with _copies(arguments.jobs) as copies, ThreadPoolExecutor(arguments.jobs) as workers:
-        tests = sorted({mirror(one.module) for one in chosen})
+        tests = sorted({test for one in chosen for test in own_tests(one.module, ours())})
         if not _pass(tests, copies):
             print("these tests fail without any fault:", *tests, file=sys.stderr)
             return 1
@@ -110,7 +110,7 @@ def _noticed(planted: Planted, copies: Copies) -> bool:
     copy = copies.get()
     try:
         _write(copy / module.path, faulty(module.text, planted.number))
-        noticed = not _passes(copy, [mirror(module)])
+        noticed = not _passes(copy, own_tests(module, ours()))
     finally:
         _write(copy / module.path, module.text)
         copies.put(copy)

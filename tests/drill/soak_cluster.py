@@ -1,34 +1,25 @@
 """What a soak kills and asks: nemutator as it is installed, on a node, beside a hollow fleet that never rests."""
 
-import asyncio
 import base64
 import contextlib
 import json
 import random
 import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import psutil
-import uvloop
 from nemutator_common.names import MUTATION
 from nemutator_common.secret import Secret
-from nemutator_common.system_clock import SystemClock
 
-from tests.bench.hollow import reached
+from tests.drill.soak_fleet import FLEET, WELL_S
 from tests.drill.soak_journal import changes_since, stamps_on
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
 from tests.e2e.first_light.installation import install
 from tests.e2e.first_light.team import DATABASE, NAMESPACE, OTHERS, Team
-from tests.hollow.fleet import Fleet
-from tests.hollow.plan import Plan
 from tests.testbed.parts.asking import is_well
 from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.parts.image_store import ImageStore
@@ -40,7 +31,6 @@ from tests.testbed.parts.vault import Vault, VaultRefusedError
 from tests.testbed.running.waiting import until
 
 Json = dict[str, Any]
-
 OURS = {
     "mount": "agent",
     "credentials": "agent",
@@ -49,76 +39,24 @@ OURS = {
     "brain": "brain",
 }
 """Each of our processes, with the component of its pod."""
+
+
 DAEMONS = ("kube-apiserver", "etcd", "vault", "postgres")
 VICTIMS = (*OURS, *DAEMONS)
 AWAY_S = (0.5, 8.0)
 """How long somebody takes to start a daemon again."""
-FLEET = Plan(name="soak", nodes=20, pods=400, namespaces=4)
-WELL_S = 600.0
+
+
 PATH = f"secret/data/{NAMESPACE}/db"
 IMAGE_PULL = "nemutator-image-pull"
 PASSWORD_FILE = "/var/run/nemutator-image-pull/postgres"
 GRACE_S = 90.0
 """After a kill, in which its consequences are no surprise."""
+
+
 DECISIONS = 1_000_000
 WAITS_S = 3
 """The API server for a webhook, as `deploy/` has it."""
-
-
-@dataclass(slots=True)
-class Hollow:
-    """A fleet in a thread of its own, whose pods end and are replaced at a rate."""
-
-    cluster: Cluster
-    per_s: float
-    fleet: Fleet | None = None
-    churns: threading.Event = field(default_factory=threading.Event)
-    _loop: asyncio.AbstractEventLoop | None = None
-    _task: asyncio.Task[None] | None = None
-
-    @contextlib.contextmanager
-    def running(self) -> Iterator["Hollow"]:
-        thread = threading.Thread(target=self._run, daemon=True)
-        thread.start()
-        assert self.churns.wait(WELL_S), "the fleet was never there"
-        try:
-            yield self
-        finally:
-            if self._loop is not None and self._task is not None and thread.is_alive():
-                self._loop.call_soon_threadsafe(self._task.cancel)
-            thread.join()
-
-    @property
-    def made(self) -> int:
-        assert self.fleet is not None
-        return self.fleet.churning.replaced
-
-    def _run(self) -> None:
-        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
-        with runner, contextlib.suppress(asyncio.CancelledError):
-            runner.run(self._live())
-
-    async def _live(self) -> None:
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        try:
-            async with reached(self.cluster) as transport:
-                self.fleet = Fleet(FLEET, transport, SystemClock(), roll=random.random)
-                await self.fleet.populating.all()
-                self.churns.set()
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self.fleet.heartbeats.run())
-                    group.create_task(self.fleet.churning.run(per_s=self.per_s))
-        finally:
-            # A connection to an API server that was killed waits for the end of its TLS, and a loop is not closed under it.
-            gone = partial(until, lambda: not _connections(self.cluster), "the fleet has hung up")
-            await asyncio.to_thread(gone, within_s=WELL_S)
-
-
-def _connections(cluster: Cluster) -> int:
-    """Those of this process to its API server."""
-    port = urlsplit(cluster.url).port
-    every = psutil.Process().net_connections("tcp")
-    return sum(bool(each.raddr) and each.raddr.port == port for each in every)
 
 
 @dataclass(slots=True)

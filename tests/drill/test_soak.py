@@ -21,18 +21,8 @@ from statistics import median
 import pytest
 
 from tests.drill import soak_report
-from tests.drill.soak_cluster import (
-    DAEMONS,
-    FLEET,
-    OURS,
-    VICTIMS,
-    WAITS_S,
-    WELL_S,
-    Hollow,
-    Standing,
-    end_of,
-    standing,
-)
+from tests.drill.soak_cluster import DAEMONS, OURS, VICTIMS, WAITS_S, Standing, end_of, standing
+from tests.drill.soak_fleet import FLEET, WELL_S, Hollow
 from tests.drill.soak_report import Round, Soak
 from tests.drill.soak_witness import AuditWatch, Machine, files_with
 from tests.e2e.first_light.team import NAMESPACE

@@ -26,6 +26,19 @@ def mirror(module: Module) -> Path:
     return Path("tests", FOLDERS[package], *folders, f"test_{file}")
 
 
+def own_tests(module: Module, tree: Tree) -> list[Path]:
+    """The test of *module*, and those that go on from it under a longer name, which mirror no other module."""
+    first, every = mirror(module), {mirror(other) for other in tree.modules}
+    longer = [
+        path
+        for path in tree.files
+        if path.parent == first.parent
+        and path.name.startswith(f"{first.stem}_")
+        and path not in every
+    ]
+    return [first, *longer]
+
+
 def problems(tree: Tree) -> Iterator[Problem]:
     kind_of = kinds(tree)
     for module in tree.modules:
@@ -65,3 +78,13 @@ def test_a_module_without_its_test_is_named(tmp_path: Path) -> None:
     missing = "tests/agent/usage/test_sums.py"
     found = broken(problems, planted(tmp_path, files))
     assert found == [f"agent/nemutator_agent/usage/sums.py:1: its test is missing: {missing}"]
+
+
+def test_what_goes_on_from_a_test_under_a_longer_name_is_one_of_its_module(tmp_path: Path) -> None:
+    modules = ("sums", "sums_of_days")
+    files = {f"agent/nemutator_agent/usage/{name}.py": "x = 1\n" for name in modules}
+    tests = ("sums", "sums_of_days", "sums_again", "sum")
+    files |= {f"tests/agent/usage/test_{name}.py": "" for name in tests}
+    tree = planted(tmp_path, files)
+    [first] = [one for one in tree.modules if one.path.name == "sums.py"]
+    assert [path.name for path in own_tests(first, tree)] == ["test_sums.py", "test_sums_again.py"]

@@ -1,55 +1,21 @@
 """The whole way where there is no cluster: applied, changed, listed, taken back, by API and command."""
 
 import json
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 import pytest
 from aiohttp import web
-from nemutator_common.errors import ExitCode
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.journal.endpoint import explained
 from nemutator_controller.journal.manifests import LARGEST
 
-from tests.fakes.brains import StandingBrain, standing_brain
+from tests.contract.journal.standing_files import Standing, template
+from tests.fakes.brains import standing_brain
 from tests.fakes.command_lines import CommandLine
 from tests.fakes.decisions import CPU, TEAM, decision
-from tests.fakes.manifests import Json, deployment, policy
-
-
-@dataclass
-class Standing:
-    brain: StandingBrain
-    root: Path
-    nemutator: CommandLine
-
-    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        async with self.brain.local.request(method, path, json=body) as answer:
-            return answer.status, await answer.json()
-
-    async def apply(self, document: Json) -> Json:
-        status, answer = await self.ask("POST", "/api/v1/objects", document)
-        assert status == 200, answer
-        return dict(answer)
-
-    @property
-    def file(self) -> Path:
-        return self.root / "objects" / "Deployment" / "default" / "web.json"
-
-
-@pytest.fixture
-async def standing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[Standing]:
-    root = tmp_path / "data"
-    async with standing_brain(root) as brain:
-        yield Standing(brain, root, CommandLine(root, capsys))
-
-
-def template(document: Json) -> Json:
-    found: Json = document["spec"]["template"]
-    return found
+from tests.fakes.manifests import deployment, policy
 
 
 async def test_by_api_a_foreign_edit_in_the_file_survives_what_is_taken_back(
@@ -121,122 +87,6 @@ async def test_a_policy_is_opened_as_yaml_and_saved_from_it(standing: Standing) 
         for asked in (path, f"{path}/preview"):
             status, refused = await standing.ask("POST", asked, wrong)
             assert (status, why in refused["error"]) == (409, True), refused
-
-
-@pytest.mark.slow
-async def test_by_command_everything_is_applied_and_taken_back(
-    standing: Standing, tmp_path: Path
-) -> None:
-    files = tmp_path / "both.yaml"
-    # The policy second: it counts for what stands in the same file.
-    files.write_text("\n---\n".join(map(json.dumps, (deployment(), policy()))))
-    tried = await standing.nemutator("policy", "test", files)
-    assert tried.code == ExitCode.OK, tried.err
-    assert '  + metadata.labels[team]: "blue"' in tried.out
-    applied = await standing.nemutator("apply", files)
-    assert applied.code == ExitCode.OK, applied.err
-    assert applied.out.startswith("MutationPolicy defaults created\nDeployment default/web created")
-    again = await standing.nemutator("apply", files)
-    assert again.out == "MutationPolicy defaults unchanged\nDeployment default/web unchanged\n"
-
-    listed = await standing.nemutator("mutations", "-o", "json")
-    (mutation,) = json.loads(listed.out)["items"]
-    table = await standing.nemutator("mutations", "-n", "default")
-    assert mutation["id"] in table.out
-    assert "Deployment default/web" in table.out
-    one = await standing.nemutator("mutations", mutation["id"])
-    assert "by defaults" in one.out
-
-    plan = await standing.nemutator("rollback", mutation["id"], "--plan")
-    assert plan.code == ExitCode.OK
-    assert "metadata.labels[team]: is removed" in plan.out
-    asked = await standing.nemutator("rollback", mutation["id"])
-    assert asked.code == ExitCode.USAGE
-    assert "--yes" in asked.err
-    done = await standing.nemutator("rollback", mutation["id"], "--yes")
-    assert done.code == ExitCode.OK, done.err
-    assert done.out.endswith("  reversed\n")
-    assert json.loads(standing.file.read_bytes()) == deployment()
-    twice = await standing.nemutator("rollback", mutation["id"], "--yes")
-    assert twice.code == ExitCode.OK
-    assert "already" in twice.out
-
-
-@pytest.mark.slow
-async def test_what_cannot_be_done_says_why_and_what_to_do(
-    standing: Standing, tmp_path: Path
-) -> None:
-    unknown = await standing.nemutator("rollback", "no-such/id", "--yes")
-    assert unknown.code == ExitCode.FAILED
-    assert "no such mutation" in unknown.err
-    assert "remedy: " in unknown.err
-    bad = tmp_path / "bad.yaml"
-    bad.write_text(json.dumps({**policy(), "spec": {"mutations": []}}))
-    applied = await standing.nemutator("apply", bad)
-    assert applied.code == ExitCode.USAGE
-    assert "spec.mutations: expected `array` of length >= 1" in applied.err
-    tried = await standing.nemutator("policy", "test", bad)
-    assert tried.code == ExitCode.FAILED
-    assert "MutationPolicy defaults: spec.mutations: expected `array` of length >= 1" in tried.err
-    unnamed = await standing.nemutator("rollback", "--pod", "x", "--yes")
-    assert unnamed.code == ExitCode.USAGE
-    assert "--pod 'x': write it as NAMESPACE/NAME" in unnamed.err
-    missing = await standing.nemutator("apply", tmp_path / "none.yaml")
-    assert missing.code == ExitCode.USAGE
-    assert "none.yaml: No such file or directory" in missing.err
-
-
-@pytest.mark.slow
-async def test_what_is_refused_is_named_and_the_rest_is_applied(
-    standing: Standing, tmp_path: Path
-) -> None:
-    files = tmp_path / "mixed.yaml"
-    gadget = {"apiVersion": "v1", "kind": "Gadget", "metadata": {"name": "g"}, "spec": {}}
-    pieces = (deployment("first"), gadget, deployment("third"), policy())
-    files.write_text("\n---\n".join(map(json.dumps, pieces)))
-    applied = await standing.nemutator("apply", files)
-    assert applied.code == ExitCode.USAGE
-    assert applied.err.startswith(f"nemutator: {files}: Gadget g: kind: expected MutationPolicy")
-    heads = [line for line in applied.out.splitlines() if not line.startswith(" ")]
-    assert [head.partition("  (")[0] for head in heads] == [
-        *("MutationPolicy defaults created", "Deployment default/first created"),
-        "Deployment default/third created",
-    ]
-    again = await standing.nemutator("apply", "-o", "json", files)
-    assert again.code == ExitCode.USAGE
-    assert [item["outcome"] for item in json.loads(again.out)["items"]] == ["unchanged"] * 3
-
-
-@pytest.mark.slow
-async def test_a_rollback_that_leaves_everything_as_it_is_ends_with_a_no(
-    standing: Standing,
-) -> None:
-    await standing.apply(policy())
-    id_ = (await standing.apply(deployment()))["id"]
-    document = json.loads(standing.file.read_bytes())
-    template(document)["metadata"]["labels"]["team"] = "green"
-    app = template(document)["spec"]["containers"][0]
-    app["resources"]["requests"]["cpu"] = "2"
-    standing.file.write_text(json.dumps(document))
-    plan = await standing.nemutator("rollback", id_, "--plan")
-    for words in ((), ("--yes",)):
-        ran = await standing.nemutator("rollback", id_, *words)
-        assert ran.code == ExitCode.FAILED, ran.err
-    assert (plan.code, plan.out.count("stays as it is")) == (ExitCode.OK, 2)
-
-
-@pytest.mark.slow
-async def test_a_file_without_documents_is_named(standing: Standing, tmp_path: Path) -> None:
-    empty, full = tmp_path / "empty.yaml", tmp_path / "full.yaml"
-    empty.write_text("---\n# nothing\n")
-    full.write_text(json.dumps(policy()))
-    alone = await standing.nemutator("apply", empty)
-    assert alone.code == ExitCode.USAGE
-    assert alone.err.startswith(f"nemutator: {empty} is empty\n")
-    assert "nothing was applied" in alone.err
-    both = await standing.nemutator("apply", empty, full)
-    assert (both.code, both.out) == (ExitCode.OK, "MutationPolicy defaults created\n")
-    assert both.err == f"nemutator: {empty} is empty\n"
 
 
 @pytest.mark.parametrize(

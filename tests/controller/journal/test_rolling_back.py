@@ -1,71 +1,28 @@
-import asyncio
 from dataclasses import replace
 
 import pytest
-from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
-from nemutator_controller.journal.admission_replicas import PATIENCE_S, AdmissionReplicas
 from nemutator_controller.journal.live_objects import (
     ChangedError,
     LiveObject,
     ObjectRefusedError,
     UnreachableError,
 )
-from nemutator_controller.journal.records import Reversal
 from nemutator_controller.journal.rollback_plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
 from nemutator_controller.journal.rolling_back import (
     KEPT_CHANGING,
     NO_ROOM,
-    NOT_HEARD,
     TRIES,
     NotToReverseError,
     RollingBack,
 )
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
-from nemutator_controller.mutations.decisions import Decision, Subject
-from nemutator_controller.mutations.stamps import Stamp, written
+from nemutator_controller.mutations.decisions import Subject
 
-from tests.fakes.clocks import ManualClock
-from tests.fakes.decisions import CPU, EDITS, INIT, NOW, POD, TEAM, changed_pod, decision, kept
-from tests.fakes.journals import MemoryJournal, MemoryObjects
+from tests.controller.journal.decided_place import Place, results
+from tests.fakes.decisions import CPU, INIT, NOW, POD, TEAM, changed_pod, decision, kept
+from tests.fakes.journals import MemoryObjects
 from tests.fakes.process import fake_process
-
-
-class Place:
-    """A journal with one decision, and the pod that it is about."""
-
-    def __init__(self, one: Decision | None = None) -> None:
-        self.journal = MemoryJournal()
-        self.objects = MemoryObjects()
-        self.decision = one or decision()
-        self.objects.place(POD, changed_pod())
-        numbers = iter(range(1, 100))
-        self.clock = ManualClock(NOW + 60)
-        self.audience = AdmissionReplicas(expected=False, process=fake_process(clock=self.clock))
-        self.rolling_back = RollingBack(
-            self.journal,
-            self.objects,
-            replicas=self.audience,
-            fresh=lambda: f"v{next(numbers)}",
-            process=fake_process(clock=self.clock),
-            revisions=self.revisions,
-        )
-        self.policies: dict[str, str] = {}
-
-    async def revisions(self) -> dict[str, str]:
-        return self.policies
-
-    async def roll_back(self, *, evict: bool = False) -> Reversal:
-        await self.journal.add([self.decision], writer="a", state="answered")
-        return await self.rolling_back.roll_back(self.decision, evict=evict)
-
-    @property
-    def live(self) -> LiveObject:
-        return self.objects.living["Pod", "team", "web-1"]
-
-
-def results(reversal: Reversal) -> dict[str, tuple[str, str]]:
-    return {each.path: (each.result, each.why) for each in reversal.outcomes}
 
 
 async def test_what_a_running_pod_can_take_back_is_taken_back_and_the_rest_is_told() -> None:
@@ -265,144 +222,6 @@ async def test_an_object_that_is_gone_is_named() -> None:
     place.objects.living.clear()
     with pytest.raises(NotToReverseError, match="Pod team/web-1 is not there any more"):
         await place.roll_back()
-
-
-class Marked(Place):
-    """A pod that carries a mark."""
-
-    def __init__(self, mark: Stamp) -> None:
-        super().__init__()
-        pod = changed_pod()
-        pod["metadata"]["annotations"] = {names.MUTATION: written(mark)}
-        self.objects.place(POD, pod)
-
-
-async def test_without_a_journal_the_mark_is_enough() -> None:
-    place = Marked(Stamp("d7", EDITS[:2]))
-    found = await place.rolling_back.stamped(POD)
-    assert (found.id, found.edits) == ("d7", EDITS[:2])
-    reversal = await place.rolling_back.roll_back(found, evict=False)
-    assert reversal.state == "reversed"
-    assert "labels" not in place.live.document["metadata"]
-
-
-async def test_the_journal_knows_better_than_the_mark() -> None:
-    place = Marked(Stamp("d1", EDITS[:1]))
-    await place.journal.add([place.decision], writer="a", state="answered")
-    assert (await place.rolling_back.stamped(POD)).edits == EDITS
-
-
-async def test_anothers_mark_does_not_reach_the_other() -> None:
-    place = Marked(Stamp("d1", EDITS[:1]))
-    other = decision(subject=replace(POD, name="api-1"))
-    await place.journal.add([other], writer="a", state="answered")
-    found = await place.rolling_back.stamped(POD)
-    assert found.subject.name == "web-1"
-    assert found.edits == EDITS[:1]
-
-
-async def test_a_pod_that_has_taken_the_name_is_another_one() -> None:
-    place = Marked(Stamp("d2", EDITS))
-    with pytest.raises(NotToReverseError, match="not there any more"):
-        await place.rolling_back.plan(decision(1))
-
-
-@pytest.mark.parametrize(
-    ("mark", "why"),
-    [
-        (Stamp("d9", None), "too long to say what was changed"),
-        (Stamp("", ()), "carries no stamp of ours"),
-    ],
-)
-async def test_a_mark_that_says_too_little_is_named(mark: Stamp, why: str) -> None:
-    with pytest.raises(NotToReverseError, match=why):
-        await Marked(mark).rolling_back.stamped(POD)
-
-
-async def test_a_marked_pod_that_is_gone_is_named() -> None:
-    place = Place()
-    place.objects.living.clear()
-    with pytest.raises(NotToReverseError, match="not there any more"):
-        await place.rolling_back.stamped(POD)
-
-
-async def test_nothing_is_evicted_before_admission_knows_what_its_next_pod_is_to_be_without() -> (
-    None
-):
-    place = Place()
-    place.audience.asked("admission-1")
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(place.roll_back(evict=True))
-        await place.clock.until_sleeping()
-        assert place.journal.stones
-        await place.clock.advance(1)
-        place.audience.asked("admission-1")
-        await place.clock.advance(1)
-        assert place.objects.evicted == []
-        place.audience.asked("admission-1")
-        await place.clock.advance(1)
-    assert task.result().evicted
-    assert place.objects.evicted == ["web-1"]
-
-
-async def test_a_replica_that_does_not_hear_keeps_the_pod() -> None:
-    place = Place()
-    place.audience.asked("admission-1")
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(place.roll_back(evict=True))
-        await place.clock.until_sleeping()
-        await place.clock.advance(PATIENCE_S + 1)
-    assert results(task.result())[INIT] == ("refused", NOT_HEARD)
-    assert place.objects.evicted == []
-
-
-WEB = Subject(
-    api_version="apps/v1",
-    kind="Deployment",
-    namespace="team",
-    name="web",
-    owner_kind="Deployment",
-    owner_name="web",
-)
-
-
-def workload_place() -> Place:
-    """A Deployment in a cluster, with a change of its template."""
-    place = Place(decision(subject=WEB, edits=EDITS[:2]))
-    pod = changed_pod()
-    template = {"metadata": {"labels": pod["metadata"]["labels"]}, "spec": pod["spec"]}
-    stamp = {names.MUTATION: written(Stamp(place.decision.id, place.decision.edits))}
-    metadata = {"name": "web", "annotations": stamp}
-    place.objects.place(WEB, {"metadata": metadata, "spec": {"template": template}})
-    return place
-
-
-async def test_a_template_is_taken_back_once_admission_knows_that_it_stays_so() -> None:
-    place = workload_place()
-    reversal = await place.roll_back()
-    assert results(reversal) == {TEAM: ("reversed", ""), CPU: ("reversed", "")}
-    made = place.objects.living["Deployment", "team", "web"].document
-    template = made["spec"]["template"]
-    assert "labels" not in template["metadata"]
-    assert template["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "1"
-    # Nothing is left of our changes, and nothing says so.
-    assert made["metadata"] == {"name": "web"}
-    assert {(each.owner_kind, each.path) for each in place.journal.stones} == {
-        ("Deployment", TEAM),
-        ("Deployment", CPU),
-    }
-
-
-async def test_a_template_stays_as_it_is_while_admission_would_change_it_again() -> None:
-    place = workload_place()
-    place.audience.asked("one")
-    before = place.objects.living["Deployment", "team", "web"]
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(place.roll_back())
-        await place.clock.until_sleeping()
-        await place.clock.advance(PATIENCE_S + 1)
-    assert results(task.result()) == {TEAM: ("refused", NOT_HEARD), CPU: ("refused", NOT_HEARD)}
-    assert place.objects.living["Deployment", "team", "web"] is before
 
 
 async def test_a_rehearsal_says_what_would_be_done_and_changes_nothing() -> None:

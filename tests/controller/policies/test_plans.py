@@ -3,41 +3,28 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from msgspec.structs import replace
 from nemutator_controller.mutations.advisor import NoAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits
-from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, stamp_path, written
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
-from nemutator_controller.policies.plans import FORGOTTEN, MutationPlan, Situation, plan
+from nemutator_controller.policies.plans import MutationPlan, plan
 
-from tests.controller.mutations.pods import Json, edit, manifests
-
-INJECTOR = Injector("nemutator/agent:1")
-ENABLED = {"nemutator.io/inject": "enabled"}
-INIT = "initContainers[name=nemutator-init]"
-
-
-def situation(kind: str = "Pod", **changed: Any) -> Situation:
-    subject = Subject(api_version="v1", kind=kind, namespace="default", name="web")
-    return replace(Situation(subject=subject, namespace_labels={}, injector=INJECTOR), **changed)
-
-
-def policy(name: str, *mutations: Json, mode: str = "Apply", match: Json = None) -> Policy:
-    return policy_of(name, {"mode": mode, "mutations": list(mutations), "match": match or {}})
-
+from tests.controller.mutations.pods import Json
+from tests.controller.policies.planning import (
+    ENABLED,
+    INIT,
+    done_once,
+    labelled,
+    paths,
+    pod,
+    policy,
+    situation,
+    with_image,
+)
 
 OFFENDING = {"image": {"allowed": ["mirror.example/*"], "offenders": "Refuse"}}
-
-
-def with_image(image: str) -> Json:
-    manifest = pod()
-    manifest["spec"]["containers"][0]["image"] = image
-    return manifest
 
 
 def test_an_offender_is_refused_only_when_its_policy_says_so_and_is_applied() -> None:
@@ -102,21 +89,6 @@ def test_of_a_request_that_only_a_policy_has_written_no_share_is_taken() -> None
     halved = {"resources": {"requests": {"memory": {"ratio": 0.5}}}}
     [edit] = plan(pod(), situation(), [policy("a", written), policy("b", halved)]).edits
     assert edit.after == ("1Gi",)
-
-
-def labelled(name: str, value: str, **more: Any) -> Policy:
-    return policy(name, {"labels": {"set": {"team": value}}}, **more)
-
-
-def pod(labels: Json = None, annotations: Json = None) -> Json:
-    return {
-        "metadata": {"name": "web", "labels": labels, "annotations": annotations},
-        "spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}}}]},
-    }
-
-
-def paths(planned: MutationPlan) -> list[str]:
-    return [edit.path for edit in planned.edits]
 
 
 def test_without_policies_and_wishes_nothing_is_done() -> None:
@@ -265,71 +237,10 @@ def test_what_is_no_text_is_named() -> None:
     assert plan(pod({"a": None}, {"nemutator.io/skip": None}), situation(), []) == MutationPlan()
 
 
-@pytest.mark.parametrize(
-    ("namespace", "own", "expected"),
-    [
-        (None, None, False),
-        ({}, None, False),
-        (ENABLED, None, True),
-        (ENABLED, "disabled", False),
-        (ENABLED, "nonsense", False),
-        ({}, "enabled", True),
-        (None, "required", True),
-    ],
-)
-def test_who_is_injected(namespace: Json, own: str | None, expected: bool) -> None:
-    manifest = pod(None if own is None else {"nemutator.io/inject": own})
-    planned = plan(manifest, situation(namespace_labels=namespace), [])
-    assert (INIT in paths(planned)) is expected
-
-
-def test_outside_of_a_cluster_nothing_is_injected() -> None:
-    assert plan(pod(ENABLED), situation(injector=None), []) == MutationPlan()
-
-
-def test_who_requires_what_cannot_be_done_is_refused_and_others_are_warned() -> None:
-    declared = {"nemutator.io/secret.a": "nonsense"}
-    planned = plan(pod(ENABLED, declared), situation(), [])
-    assert (planned.edits, planned.refused) == ((), "")
-    assert planned.warnings[0].startswith("not injected: annotations: secret.a")
-    refused = plan(pod({"nemutator.io/inject": "required"}, declared), situation(), [])
-    assert refused.refused.startswith("nemutator.io/inject=required, and this pod cannot be")
-
-
-def test_a_pod_with_a_kernel_of_its_own_is_named_with_what_to_do() -> None:
-    handlers = {"untrusted": "runsc", "kata-like": "runc"}
-    known = situation(runtime_handler=handlers.get)
-    manifest = pod(ENABLED)
-    manifest["spec"]["runtimeClassName"] = "untrusted"
-    planned = plan(manifest, known, [])
-    assert planned.edits == ()
-    assert planned.warnings[0].startswith(
-        "not injected: runtimeClassName 'untrusted', whose handler"
-    )
-    required = pod({"nemutator.io/inject": "required"})
-    required["spec"]["runtimeClassName"] = "kata-qemu"
-    assert "is Kata Containers: " in plan(required, known, []).refused
-    manifest["spec"]["runtimeClassName"] = "kata-like"
-    assert INIT in paths(plan(manifest, known, []))
-    manifest["spec"]["runtimeClassName"] = 7
-    with pytest.raises(PathError):
-        plan(manifest, known, [])
-
-
 def test_what_was_taken_back_is_left_alone() -> None:
     taken_back = situation(reversed=frozenset({"metadata.labels[team]"}))
     both = policy("a", {"labels": {"set": {"team": "1", "x": "1"}}})
     assert paths(plan(pod(), taken_back, [both])) == ["metadata.labels[x]"]
-
-
-def test_of_an_injection_that_was_taken_back_nothing_is_left() -> None:
-    # A mount for a container that came later would be one of a volume that is not there.
-    taken_back = situation(reversed=frozenset({"volumes[name=nemutator]"}))
-    planned = plan(pod(ENABLED), taken_back, [])
-    assert planned.edits == ()
-    assert planned.warnings == ("not injected: somebody has taken that back for this workload",)
-    required = plan(pod({"nemutator.io/inject": "required"}), taken_back, [])
-    assert "taken that back" in required.refused
 
 
 OWNED = Subject(
@@ -394,13 +305,6 @@ def test_a_pod_of_its_own_is_the_workload_that_advice_is_about() -> None:
     ]
 
 
-def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
-    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
-    planned = plan(pod(ENABLED), situation(), [half])
-    [init] = [each.after[0] for each in planned.edits if each.path == INIT]
-    assert init["resources"] == {"requests": {"cpu": "500m"}}
-
-
 @pytest.mark.parametrize(
     "manifest",
     [
@@ -418,138 +322,6 @@ def test_an_object_of_another_shape_is_an_error(manifest: Json) -> None:
     half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
     with pytest.raises(PathError):
         plan(manifest, situation(), [half])
-
-
-def done_once(manifest: Json, here: Situation, policies: list[Policy]) -> Json:
-    """*manifest* with its plan and its stamp, as it comes out of admission."""
-    kind = here.subject.kind
-    planned = plan(manifest, here, policies)
-    stamp = written(merged(stamp_of(manifest, kind), "id", planned.edits))
-    return apply_edits(manifest, [*planned.edits, edit(str(stamp_path(kind)), None, stamp)], kind)
-
-
-def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:
-    fifth = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.2}}}})
-    done = done_once(pod(), situation(), [fifth])
-    assert done["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "200m"
-    assert plan(done, situation(), [fifth]).edits == ()
-    # A new policy is planned from what was there first, and says what is there now.
-    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
-    [edit_] = plan(done, situation(), [half]).edits
-    assert (edit_.before, edit_.after) == (("200m",), ("500m",))
-
-
-@pytest.mark.parametrize("foreign", ["500m", "250m", "2", "50m"])
-def test_after_a_foreign_edit_to_plan_again_is_to_plan_once(foreign: str) -> None:
-    quarter = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.25}}}})
-    done = done_once(pod(), situation(), [quarter])
-    requested = "containers[name=app].resources.requests.cpu"
-    others = apply_edits(done, [edit(requested, "250m", foreign)], "Pod")
-    twice = done_once(others, situation(), [quarter])
-    assert plan(twice, situation(), [quarter]).edits == ()
-    stamp = stamp_of(twice, "Pod")
-    assert stamp is not None
-    assert stamp.edits is not None
-    # What was ours already still goes back to what was there before us.
-    [back] = stamp.edits
-    assert back.before == ("1" if foreign == "250m" else foreign,)
-
-
-def test_what_we_wrote_opens_no_policy_that_was_closed_before() -> None:
-    chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"team": "1"}}})
-    policies = [labelled("a", "1"), chained]
-    assert plan(done_once(pod(), situation(), policies), situation(), policies).edits == ()
-
-
-def test_what_the_stamp_has_no_room_for_is_not_planned_again() -> None:
-    long = {"annotations": {"set": {"a/b": "x" * 4000}}}
-    tier = policy("a", {"labels": {"set": {"tier": "web"}}}, long)
-    chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"tier": "web"}}})
-    share = policy("c", {"resources": {"requests": {"cpu": {"ratio": 0.2}}}})
-    preview = labelled("d", "3", mode="Preview")
-    for policies in ([tier, chained], [tier, share, preview]):
-        done = done_once(pod(ENABLED), situation(), policies)
-        assert stamp_of(done, "Pod") == Stamp("id", None)
-        assert plan(done, situation(), policies) == MutationPlan(warnings=(FORGOTTEN,))
-        assert plan(done, situation(), []) == MutationPlan()
-
-
-def test_whose_stamp_says_nothing_still_gets_what_it_requires() -> None:
-    manifest = pod({"nemutator.io/inject": "required"}, {"nemutator.io/mutation": "nonsense"})
-    planned = plan(manifest, situation(), [labelled("a", "1")])
-    assert INIT in paths(planned)
-    assert "metadata.labels[team]" not in paths(planned)
-    assert planned.warnings == (FORGOTTEN,)
-
-
-def test_a_stamp_of_somebody_else_is_no_reason_to_fail() -> None:
-    lie = '{"id":"x","edits":[["containers[name=gone].image",["x"],[],"image","p"]]}'
-    manifest = pod(annotations={"nemutator.io/mutation": lie})
-    assert paths(plan(manifest, situation(), [labelled("a", "1")])) == ["metadata.labels[team]"]
-
-
-POLICIES = [
-    policy(
-        "all",
-        {"labels": {"set": {"team": "x"}, "add": {"tier": "y"}}},
-        {"annotations": {"set": {"a/b": "c"}}},
-        {
-            "resources": {
-                "requests": {"cpu": {"ratio": 0.5}, "memory": {"value": "1Gi"}},
-                "limits": {"memory": {"ratio": 2}},
-                "qos": "Change",
-            }
-        },
-    ),
-    policy("then", {"resources": {"requests": {"cpu": {"ratio": 3, "max": "2"}}}}),
-    policy("tier", {"resources": {"limits": {"cpu": {"value": "1"}}, "qos": "Change"}}),
-]
-
-
-@pytest.mark.slow
-@given(manifests())
-def test_to_plan_again_is_to_plan_nothing(case: tuple[str, Json]) -> None:
-    kind, manifest = case
-    here = situation(kind, namespace_labels=ENABLED)
-    assert plan(done_once(manifest, here, POLICIES), here, POLICIES).edits == ()
-
-
-LIMITED = {
-    "metadata": {"name": "web"},
-    "spec": {"containers": [{"name": "app", "resources": {"limits": {"cpu": "2"}}}]},
-}
-REQUEST = "containers[name=app].resources.requests.cpu"
-
-
-def test_a_share_of_a_manifest_is_one_of_what_the_api_server_would_make_of_its_limits() -> None:
-    half = policy("half", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
-    planned = plan(LIMITED, situation(defaulted=False), [half])
-    [only] = planned.edits
-    assert (only.path, only.before, only.after) == (REQUEST, (), ("1",))
-    assert only.reason == "0.5 of 2"
-    changed = apply_edits(LIMITED, planned.edits, "Pod")
-    assert changed["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1"}
-    # What a server sends has its defaults already.
-    assert plan(LIMITED, situation(), [half]) == MutationPlan()
-
-
-def test_a_limit_of_a_manifest_is_held_above_the_request_that_it_stands_for() -> None:
-    lower = policy("lower", {"resources": {"limits": {"cpu": {"value": "1"}}, "qos": "Change"}})
-    assert plan(LIMITED, situation(defaulted=False), [lower]).edits == ()
-
-
-def test_a_manifest_with_our_stamp_is_planned_from_its_limits_too() -> None:
-    half = policy("half", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
-    edits = plan(LIMITED, situation(defaulted=False), [half]).edits
-    stamp = edit(str(PATH), None, written(merged(None, "d1", edits)))
-    kept = apply_edits(LIMITED, [*edits, stamp], "Pod")
-    assert plan(kept, situation(defaulted=False), [half]).edits == ()
-
-
-def test_a_preview_of_a_manifest_begins_with_what_is_in_it() -> None:
-    half = policy("half", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}, mode="Preview")
-    [only] = plan(LIMITED, situation(defaulted=False), [half]).previewed
-    assert (only.before, only.after) == ((), ("1",))
 
 
 def test_a_label_that_a_selector_has_got_by_now_keeps_its_value() -> None:

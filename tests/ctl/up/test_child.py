@@ -1,65 +1,18 @@
 import asyncio
-import contextlib
 import dataclasses
-from collections.abc import AsyncIterator
 
 import pytest
-from nemutator_common import names
 from nemutator_common.errors import PERMANENT, ExitCode, OperatorError
 from nemutator_common.supervising import Supervisor
-from nemutator_ctl.up.child import (
-    ASK_AGAIN_S,
-    KILLED_S,
-    MISSED_AGAIN_S,
-    PATIENCE_S,
-    STEP_S,
-    Child,
-    Preferred,
-)
-from nemutator_ctl.up.command_lines import Command
-from nemutator_ctl.up.restarts import BACKOFF, HUNG_S, MOST_DEATHS, SETTLED_S, STOPPED_S, Ended
+from nemutator_ctl.up.child import KILLED_S, MISSED_AGAIN_S, PATIENCE_S, STEP_S
+from nemutator_ctl.up.restarts import HUNG_S, MOST_DEATHS, SETTLED_S, Ended
 
+from tests.ctl.up.supervised import ended, running, settled, supervised
 from tests.fakes.clocks import ManualClock
 from tests.fakes.processes import SIGKILL, FakeChild, FakeProcesses
 
-COMMAND = Command(("brain",))
 PROMISE_S = 2.0
 """From Ctrl-C to the end of everything."""
-
-
-def supervised(
-    processes: FakeProcesses,
-    clock: ManualClock,
-    *,
-    name: str = "brain",
-    command: Command = COMMAND,
-    drain_s: float = 1.0,
-    after: Child | None = None,
-) -> Child:
-    return Child(
-        name=name,
-        command=command,
-        processes=processes,
-        health=processes,
-        clock=clock,
-        roll=lambda: 0.0,
-        drain_s=drain_s,
-        after=after,
-    )
-
-
-@contextlib.asynccontextmanager
-async def running(child: Child) -> AsyncIterator[asyncio.Task[None]]:
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(child.run())
-        await settled()
-        yield task
-        task.cancel()
-
-
-async def settled() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 async def test_a_child_that_is_ready_has_no_problem() -> None:
@@ -118,12 +71,6 @@ async def test_waiting_for_a_child_that_is_never_ready_ends_in_time() -> None:
         await clock.advance(20.0)
         assert not await waiting
     assert clock.monotonic() == 20.0
-
-
-async def ended(child: Child) -> OperatorError:
-    with pytest.raises(OperatorError) as caught:
-        await child.run()
-    return caught.value
 
 
 @pytest.mark.parametrize("code", sorted(PERMANENT))
@@ -292,89 +239,6 @@ async def test_it_starts_all_the_same_when_the_other_takes_too_long() -> None:
         assert len(processes.children) == 1
 
 
-def hang(processes: FakeProcesses, *, state: str) -> FakeChild:
-    child = processes.last
-    child.answers, child.state = False, state
-    return child
-
-
-async def test_a_child_that_no_longer_answers_is_ended_and_another_takes_its_place(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    processes, clock = FakeProcesses(), ManualClock()
-    child = supervised(processes, clock)
-    async with running(child):
-        await clock.advance(5 * ASK_AGAIN_S)
-        first = hang(processes, state="S")
-        await clock.advance(HUNG_S)
-        assert len(processes.children) == 1
-        await clock.advance(2 * ASK_AGAIN_S)
-        assert first.events == ["asked"]
-        assert len(processes.children) == 2
-        assert child.problem is None
-        await clock.advance(10 * HUNG_S)
-        assert len(processes.children) == 2
-    (hung,) = [record for record in caplog.records if record.msg == "child_hung"]
-    assert hung.args == {
-        names.PROCESS: "brain",
-        names.PID: first.pid,
-        names.REASON: "it has not answered for 60 s in which it could have",
-    }
-
-
-async def test_a_stopped_child_is_replaced_sooner() -> None:
-    processes, clock = FakeProcesses(), ManualClock()
-    async with running(supervised(processes, clock)):
-        hang(processes, state="T")
-        await clock.advance(ASK_AGAIN_S + STOPPED_S + 5.0)
-        assert len(processes.children) == 2
-
-
-async def test_a_child_that_was_silent_and_answers_again_is_left_alone() -> None:
-    processes, clock = FakeProcesses(), ManualClock()
-    async with running(supervised(processes, clock)):
-        for _ in range(5):
-            processes.last.answers = False
-            await clock.advance(HUNG_S - ASK_AGAIN_S)
-            processes.last.answers = True
-            await clock.advance(2 * ASK_AGAIN_S)
-    assert len(processes.children) == 1
-
-
-async def test_a_child_that_is_starved_of_the_processor_is_not_taken_for_hung() -> None:
-    processes, clock = FakeProcesses(), ManualClock()
-    async with running(supervised(processes, clock)):
-        hang(processes, state="R")
-        for _ in range(600):
-            processes.last.waited_s += 1.0
-            await clock.advance(1.0)
-    assert len(processes.children) == 1
-
-
-async def test_a_child_that_takes_minutes_to_start_is_waited_for() -> None:
-    def slow(child: FakeChild) -> None:
-        child.problem, child.answers = "it does not answer yet", False
-
-    processes, clock = FakeProcesses(slow), ManualClock()
-    async with running(supervised(processes, clock)):
-        await clock.advance(3 * HUNG_S)
-    assert len(processes.children) == 1
-
-
-async def test_what_hangs_and_may_not_be_killed_is_waited_for_and_then_replaced() -> None:
-    processes, clock = FakeProcesses(), ManualClock()
-    child = supervised(processes, clock)
-    async with running(child):
-        first = hang(processes, state="S")
-        first.obeys = first.mortal = False
-        await clock.advance(10 * HUNG_S)
-        assert first.events == ["asked", "killed"]
-        assert len(processes.children) == 1
-        assert "has not answered" in str(child.problem)
-        await killed(processes, clock)
-        assert len(processes.children) == 2
-
-
 async def test_one_that_serves_nothing_is_ready_as_soon_as_it_runs() -> None:
     processes, clock = FakeProcesses(), ManualClock()
     sample = dataclasses.replace(supervised(processes, clock, name="sample"), health=None)
@@ -383,76 +247,3 @@ async def test_one_that_serves_nothing_is_ready_as_soon_as_it_runs() -> None:
         await clock.advance(10 * HUNG_S)
         assert sample.problem is None
     assert len(processes.children) == 1
-
-
-ELSEWHERE = Command(("brain", "--console=127.0.0.1:4000"))
-IN_USE = Ended(ExitCode.ADDRESS_IN_USE)
-
-
-def started(processes: FakeProcesses) -> list[Command]:
-    return [process.command for process in processes.children]
-
-
-async def killed(processes: FakeProcesses, clock: ManualClock) -> None:
-    processes.last.end(SIGKILL)
-    await clock.advance(0.0)
-    await clock.advance(BACKOFF.longest_s)
-
-
-def preferring(child: Child, command: Command, until: ExitCode) -> list[OperatorError]:
-    """Why it was given up, once it is."""
-    given_up: list[OperatorError] = []
-    child.prefer(Preferred(command, until, given_up.append))
-    return given_up
-
-
-async def test_a_preferred_command_starts_each_next_life() -> None:
-    processes, clock = FakeProcesses(), ManualClock()
-    child = supervised(processes, clock)
-    async with running(child):
-        given_up = preferring(child, ELSEWHERE, ExitCode.ADDRESS_IN_USE)
-        await killed(processes, clock)
-        await killed(processes, clock)
-        assert started(processes) == [COMMAND, ELSEWHERE, ELSEWHERE]
-        assert given_up == []
-
-
-async def test_where_the_preferred_command_cannot_work_the_own_one_does() -> None:
-    processes = FakeProcesses(lambda one: one.end(IN_USE) if one.command == ELSEWHERE else None)
-    clock = ManualClock()
-    child = supervised(processes, clock)
-    async with running(child):
-        given_up = preferring(child, ELSEWHERE, ExitCode.ADDRESS_IN_USE)
-        await killed(processes, clock)
-        assert started(processes) == [COMMAND, ELSEWHERE, COMMAND]
-        assert [error.code for error in given_up] == [ExitCode.ADDRESS_IN_USE]
-        assert child.problem is None
-
-
-async def test_one_that_dies_as_root_goes_on_without() -> None:
-    raised = Command(("sudo", *COMMAND.argv), raised=True)
-    processes = FakeProcesses(lambda one: one.end(Ended(1)) if one.command.raised else None)
-    clock = ManualClock()
-    child = supervised(processes, clock)
-    given_up = preferring(child, raised, ExitCode.CHILD_DIED)
-    async with running(child):
-        await clock.until_sleeping()
-        await clock.advance(60.0)
-        assert started(processes) == [raised] * MOST_DEATHS + [COMMAND]
-        assert [error.code for error in given_up] == [ExitCode.CHILD_DIED]
-
-
-async def test_any_other_failure_of_the_preferred_command_ends_it() -> None:
-    processes = FakeProcesses(lambda one: one.end(Ended(ExitCode.SETTINGS)))
-    child = supervised(processes, ManualClock())
-    given_up = preferring(child, ELSEWHERE, ExitCode.CHILD_DIED)
-    assert (await ended(child)).code is ExitCode.SETTINGS
-    assert (started(processes), given_up) == ([ELSEWHERE], [])
-
-
-async def test_an_address_that_was_wished_for_and_is_taken_ends_it() -> None:
-    processes = FakeProcesses(lambda one: one.end(IN_USE))
-    child = supervised(processes, ManualClock(), command=ELSEWHERE)
-    given_up = preferring(child, ELSEWHERE, ExitCode.ADDRESS_IN_USE)
-    assert (await ended(child)).code is ExitCode.ADDRESS_IN_USE
-    assert (started(processes), given_up) == ([ELSEWHERE], [])

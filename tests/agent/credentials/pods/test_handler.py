@@ -7,10 +7,7 @@ from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.leases.renewing import POLL_S
 from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
-from nemutator_agent.credentials.pods.handler import (
-    LARGEST_ENVIRONMENT,
-    PodHandler,
-)
+from nemutator_agent.credentials.pods.handler import LARGEST_ENVIRONMENT, PodHandler
 from nemutator_agent.credentials.rate_limits import UNATTESTED_BURST
 from nemutator_agent.credentials.vault.failures import VaultDeniedError
 from nemutator_common import names
@@ -23,7 +20,7 @@ from nemutator_common.declarations import (
 )
 from nemutator_common.on_rotate import ContainerSignal, OnRotate, PodRestart
 
-from tests.agent.credentials.vault.test_orphaned_tokens import LENT, TERM_S, Machine
+from tests.agent.credentials.vault.mortal_machine import LENT, TERM_S, Machine
 from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor

@@ -1,7 +1,3 @@
-import asyncio
-import struct
-from typing import Literal
-
 import pytest
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
@@ -9,82 +5,18 @@ from nemutator_agent.inspection.failures import (
     ProcessGoneError,
     WorkerFailedError,
 )
-from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram
-from nemutator_agent.profiler.symbols.asking import LONGEST_S, MOST_CPU_S, MOST_FAILURES
+from nemutator_agent.profiler.raw import SeenProgram
 from nemutator_agent.profiler.symbols.mappings import Mapping
-from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES
-from nemutator_agent.profiler.symbols.symbolising import ENOUGH_SAMPLES, WorkerSymboliser
+from nemutator_agent.profiler.symbols.symbolising import ENOUGH_SAMPLES
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 from nemutator_common import names
 from nemutator_common.profiles import folded, pprof
 from nemutator_common.profiles.grade import Grade
 from nemutator_common.profiles.model import Binary
 
-from tests.agent.profiler.symbols.test_build_ids import note
-from tests.agent.profiler.symbols.test_kallsyms import BASE, LINES
-from tests.fakes.clocks import ManualClock
-from tests.fakes.elf_files import ADDRESS as ELF_ADDRESS
-from tests.fakes.elf_files import Forge
-from tests.fakes.go_programs import ADDRESS, TEXT, Function, GoProgram
-from tests.fakes.meters import MemoryMeter
-from tests.fakes.process import fake_process
-from tests.fakes.symbols import FakeFiles, LocalWorker
-
-BIAS = 0x5500_0000_0000
-APP = Mapping(BIAS + TEXT, BIAS + 0x2000, TEXT, 7, "/srv/app")
-VDSO = Mapping(0x7000, 0x8000, 0, 0, "[vdso]")
-JIT = Mapping(0x9000, 0xA000, 0, 0, "")
-
-
-class World:
-    def __init__(self) -> None:
-        self.files = FakeFiles()
-        self.files.contents[7] = GoProgram().build()
-        self.files.processes[1] = [APP, VDSO, JIT]
-        self.files.kernel = LINES
-        self.worker = LocalWorker(self.files)
-        self.meter = MemoryMeter()
-        self.clock = ManualClock()
-        self.symbolising = WorkerSymboliser(
-            self.files, self.worker, fake_process(meter=self.meter, clock=self.clock)
-        )
-
-    def add(self, inode: int, content: bytes) -> int:
-        """A process whose program this is; its number."""
-        pid = 100 + inode
-        self.files.contents[inode] = content
-        place = Mapping(BIAS + TEXT, BIAS + 0x2000, TEXT, inode, f"/srv/{inode}")
-        self.files.processes[pid] = [place]
-        return pid
-
-    async def folded(self, *rows: RawRow) -> tuple[list[str], tuple[str, ...]]:
-        content, notes = await self.symbolising.symbolise(profile(*rows))
-        assert self.files.open_files == 0
-        return folded.render(pprof.decode(content)).splitlines(), notes
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-def profile(*rows: RawRow) -> RawProfile:
-    return RawProfile(99, 0.0, 1.0, rows, sum(row.count for row in rows), {}, None)
-
-
-def row(
-    *user: int,
-    pid: int = 1,
-    words: tuple[int, int] = (0, 0),
-    kernel: tuple[int, ...] = (),
-    image: int = 0,
-    count: int = 1,
-) -> RawRow:
-    return RawRow(pid, user, kernel, words, count, image)
-
-
-def app(place: int) -> int:
-    return BIAS + TEXT + place
+from tests.agent.profiler.symbols.symbol_world import APP, BIAS, VDSO, World, app, profile, row
+from tests.agent.profiler.symbols.test_kallsyms import BASE
+from tests.fakes.go_programs import ADDRESS, TEXT, GoProgram
 
 
 async def test_inlined_calls_kernel_and_what_has_no_file_stand_in_one_stack(world: World) -> None:
@@ -232,43 +164,6 @@ async def test_calls_are_checked_in_the_code_and_the_stacks_graded(world: World)
     )
 
 
-async def test_calls_that_the_worker_fails_on_are_unread(world: World) -> None:
-    async def fail_next() -> None:
-        world.worker.failing[7] = WorkerFailedError("died")
-        world.worker.answering = None
-
-    world.worker.answering = fail_next
-    content, _ = await world.symbolising.symbolise(profile(row(app(1), app(0x41))))
-    found = pprof.decode(content)
-    assert found.grade is not None
-    assert found.grade.calls == {"unread": 1}
-    assert found.grade.real_share is None
-
-
-async def test_many_places_are_many_questions(world: World) -> None:
-    size = 2 * MOST_ADDRESSES + 1
-    program = GoProgram(functions=(Function("main.long", size, lines=[(1, size)]),))
-    world.files.contents[7] = program.build()
-    lines, _ = await world.folded(*(row(app(place)) for place in range(size)))
-    assert lines == [f"main.long {size}"]
-    assert len(world.worker.asked) == 3
-
-
-async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> None:
-    world.worker.failing[7] = WorkerFailedError("died")
-    rows = [row(app(1), count=50), row(app(1), app(0x41))]
-    for inode in range(10, 20):
-        rows.append(row(app(1), pid=world.add(inode, b"")))
-        world.worker.failing[inode] = WorkerFailedError("died")
-    lines, notes = await world.folded(*rows)
-    assert [inode for inode, _ in world.worker.asked] == [7, 10, 11]
-    assert len(world.worker.asked) == MOST_FAILURES
-    assert all(line.startswith("[unknown_in_") for line in lines)
-    assert "reading app failed: it has no names" in notes
-    assert any(note.startswith("symbols of 12 were not read in time") for note in notes)
-    assert world.meter.total(names.SYMBOL_QUESTIONS, result="died") == MOST_FAILURES
-
-
 async def test_a_worker_that_is_not_confined_reads_nothing_and_the_profile_says_so(
     world: World,
 ) -> None:
@@ -283,72 +178,6 @@ async def test_a_worker_that_is_not_confined_reads_nothing_and_the_profile_says_
 async def test_the_worker_hears_what_each_file_was_when_it_was_opened(world: World) -> None:
     await world.folded(row(app(1)))
     assert [question.id and question.id.inode for _, question in world.worker.asked] == [7]
-
-
-@pytest.mark.parametrize("reason", ["slow", "hung"])
-async def test_a_file_that_takes_too_long_costs_only_its_own_names(
-    world: World, reason: Literal["slow", "hung"]
-) -> None:
-    world.worker.failing[7] = WorkerFailedError(reason)
-    other = world.add(8, GoProgram().build())
-    lines, notes = await world.folded(row(app(1), count=2), row(app(1), pid=other))
-    assert lines == ["[unknown_in_app] 2", "main.main 1"]
-    assert notes[0].startswith("symbols of app were not read in time, some functions")
-    assert notes[1:] == ("1 of 2 places have no name: 1 in app (seen 2 times)",)
-    assert world.meter.total(names.SYMBOL_QUESTIONS, result=reason) == 1
-
-
-async def test_what_was_seen_most_is_named_first_and_no_name_that_was_found_is_lost(
-    world: World,
-) -> None:
-    # The file that is seen most has its samples in two processes, none of which has the most.
-    seldom, twin = world.add(9, GoProgram().build()), 300
-    world.files.processes[twin] = world.files.processes[1]
-    rows = (
-        row(app(1), pid=seldom, count=4),
-        row(app(1), count=3),
-        row(app(1), pid=twin, count=3),
-        row(app(1), pid=world.add(8, GoProgram().build()), count=5, kernel=(BASE + 0x110,)),
-    )
-    world.worker.costs_s = MOST_CPU_S / 3
-    lines, notes = await world.folded(*rows)
-    assert [inode for inode, _ in world.worker.asked] == [0, 7, 8]
-    assert lines == ["[unknown_in_9] 4", "main.main 6", "main.main;first_[k] 5"]
-    late, count = notes
-    assert late.startswith("symbols of 9 were not read in time, some functions have no names: ")
-    assert count == "1 of 5 places have no name: 1 in 9 (seen 4 times)"
-    world.worker.asked.clear()
-    lines, notes = await world.folded(*rows)
-    assert [inode for inode, _ in world.worker.asked] == [0, 9]
-    assert notes == ()
-
-
-async def test_no_question_is_asked_when_time_is_up(world: World) -> None:
-    async def take_long() -> None:
-        await world.clock.advance(LONGEST_S)
-
-    world.worker.answering = take_long
-    rows = (row(app(1), count=2, kernel=()), row(app(1), pid=world.add(8, GoProgram().build())))
-    lines, notes = await world.folded(*rows)
-    assert lines == ["[unknown_in_8] 1", "main.main 2"]
-    assert notes[0].startswith("symbols of 8 were not read in time")
-    assert len(world.worker.asked) == 1
-
-
-async def test_the_rest_of_a_large_file_and_of_the_kernel_can_be_late_too(world: World) -> None:
-    size = MOST_ADDRESSES + 1
-    program = GoProgram(functions=(Function("main.long", size, lines=[(1, size)]),))
-    world.files.contents[7] = program.build()
-    world.worker.costs_s = MOST_CPU_S
-    lines, notes = await world.folded(*(row(app(place)) for place in range(size)))
-    assert lines == ["[unknown_in_app] 1", f"main.long {MOST_ADDRESSES}"]
-    assert notes[1].startswith("symbols of app were not read in time")
-    world.worker.asked.clear()
-    kernel = [row(kernel=(BASE + 0x110 + place,)) for place in range(size)]
-    lines, notes = await world.folded(*kernel, row(app(1)))
-    assert notes[0].startswith("symbols of app were not read in time")
-    assert notes[1].startswith("symbols of the kernel were not read in time")
-    assert len(world.worker.asked) == 1
 
 
 async def test_a_kernel_that_hides_is_said(world: World) -> None:
@@ -368,26 +197,6 @@ async def test_the_text_is_where_the_process_has_it(world: World) -> None:
     assert world.files.open_files == 0
     await world.symbolising.rest()
     assert world.worker.stops == 1
-
-
-async def test_the_worker_is_not_ended_while_another_profile_asks_it(world: World) -> None:
-    asked, answers = asyncio.Event(), asyncio.Event()
-
-    async def answering() -> None:
-        asked.set()
-        await answers.wait()
-
-    world.worker.answering = answering
-    async with asyncio.TaskGroup() as tasks:
-        profiling = tasks.create_task(world.folded(row(app(1))))
-        await asked.wait()
-        resting = tasks.create_task(world.symbolising.rest())
-        for _ in range(10):
-            await asyncio.sleep(0)
-        assert (world.worker.stops, resting.done()) == (0, False)
-        answers.set()
-    assert profiling.result()[0] == ["main.main 1"]
-    assert world.worker.stops == 2
 
 
 async def test_a_text_that_no_mapping_covers_is_not_known(world: World) -> None:
@@ -468,58 +277,3 @@ async def test_a_process_that_cannot_be_asked_for_more_keeps_its_memory_without_
     lines, notes = await world.folded(row(0x9010))
     assert lines == ["[unknown_in_memory_without_a_file] 1"]
     assert notes[0] == "reading perf-1.map failed: it has no names"
-
-
-def stripped(*, build_id: bytes) -> bytes:
-    """A program of C whose symbols are in another file."""
-    contents = [
-        (b".text", bytes(0x1800)),
-        (b".note.gnu.build-id", note(b"GNU\0", 3, build_id)),
-        (b".gnu_debuglink", b"shop.debug\0\0"),
-    ]
-    return Forge(contents=contents, flags=5).build()
-
-
-def symbols(*, build_id: bytes) -> bytes:
-    symbol = struct.pack("<IBBHQQ", 1, 2, 0, 1, ELF_ADDRESS + TEXT, 0x100)
-    contents = [
-        (b".symtab", symbol),
-        (b".strtab", b"\0shop_work\0"),
-        (b".note.gnu.build-id", note(b"GNU\0", 3, build_id)),
-    ]
-    return Forge(contents=contents).build()
-
-
-async def test_what_a_debug_file_of_the_same_build_names_has_that_name(world: World) -> None:
-    pid = world.add(20, stripped(build_id=b"\xab" * 8))
-    world.files.contents[21] = symbols(build_id=b"\xab" * 8)
-    world.files.paths["/usr/lib/debug/srv/shop.debug"] = 21
-    assert (await world.folded(row(app(1), pid=pid)))[0] == ["shop_work 1"]
-    assert world.files.looked_for == [
-        (
-            f"/usr/lib/debug/.build-id/ab/{'ab' * 7}.debug",
-            "/srv/shop.debug",
-            "/srv/.debug/shop.debug",
-            "/usr/lib/debug/srv/shop.debug",
-        )
-    ]
-    asked = len(world.worker.asked)
-    assert (await world.folded(row(app(1), pid=pid)))[0] == ["shop_work 1"]
-    assert len(world.worker.asked) == asked
-
-
-async def test_a_debug_file_of_another_build_names_nothing(world: World) -> None:
-    pid = world.add(20, stripped(build_id=b"\xab" * 8))
-    world.files.contents[21] = symbols(build_id=b"\xcd" * 8)
-    world.files.paths["/srv/shop.debug"] = 21
-    assert (await world.folded(row(app(1), pid=pid)))[0] == ["[unknown_in_20] 1"]
-
-
-async def test_a_debug_file_that_makes_the_worker_fail_costs_only_its_names(world: World) -> None:
-    pid = world.add(20, stripped(build_id=b"\xab" * 8))
-    world.files.contents[21] = b""
-    world.files.paths["/srv/shop.debug"] = 21
-    world.worker.failing[21] = WorkerFailedError("died")
-    lines, notes = await world.folded(row(app(1), pid=pid), row(app(1)))
-    assert lines == ["[unknown_in_20] 1", "main.main 1"]
-    assert any(one.startswith("reading 20 failed") for one in notes)
