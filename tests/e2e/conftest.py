@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.e2e.browsing import PATIENCE_MS, Watch
 from tests.e2e.ordinary import NOBODY, NoInterpreterError, make_environment
+from tests.e2e.page_modules import Modules
 from tests.e2e.standing import COMMAND, ME, Person
-from tests.fakes.console_brain import FakeBrain
+from tests.fakes.console_brain import ORIGIN, FakeBrain
 from tests.fakes.console_inventory import know_workload
 
 SHELL, BROWSER = Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")
@@ -59,6 +60,17 @@ def page(context: BrowserContext) -> Iterator[Page]:
     yield page
     assert watch.complaints == []
     assert len(watch.origins) <= 1, f"calls beyond its own origin: {watch.origins}"
+
+
+@pytest.fixture(scope="module")
+def modules(chromium: Browser) -> Iterator[Modules]:
+    """The page's own modules, at its origin."""
+    context = chromium.new_context()
+    FakeBrain().serve(context)
+    page = context.new_page()
+    page.goto(f"{ORIGIN}/icon.svg")
+    yield Modules(page)
+    context.close()
 
 
 @pytest.fixture

@@ -327,16 +327,7 @@ class Usages:
         first = np.minimum.reduceat(from_at, starts)
         last = np.maximum.reduceat(to_at, starts)
         ends = np.append(starts[1:], len(of)) - 1
-        counting = held_up.still_counting(last - state["last_at"][rows], known=points > 0)
-        for name, shares in (
-            ("throttled", samples.throttled),
-            ("cpu_waiting", samples.cpu_waiting),
-            ("memory_waiting", samples.memory_waiting),
-        ):
-            if shares is not None:
-                state[name][rows] = held_up.joined(
-                    state[name][rows], shares[order], starts, counting
-                )
+        held_up.note(state, rows, samples, order, starts, last)
         state["first_at"][rows] = np.where(
             points > 0, np.minimum(state["first_at"][rows], first), first
         )

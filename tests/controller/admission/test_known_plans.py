@@ -6,8 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_controller.admission.known_plans import (
     LARGEST,
@@ -15,94 +13,35 @@ from nemutator_controller.admission.known_plans import (
     Lookups,
     circumstances_of,
 )
-from nemutator_controller.admission.recent_stamps import KEPT_S, RecentStamps
-from nemutator_controller.admission.reviews import AdmissionResponse, encode
+from nemutator_controller.admission.recent_stamps import KEPT_S
+from nemutator_controller.admission.reviews import encode
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import WithoutAdvice
-from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import apply_patch
-from nemutator_controller.mutations.resource_bounds import Range, ResourceBounds, Room
+from nemutator_controller.mutations.resource_bounds import ResourceBounds, Room
 from nemutator_controller.mutations.talkers import Talkers
 from nemutator_controller.policies.plans import Situation
 from nemutator_controller.policies.snapshot import NO_POLICIES, snapshot_of
 
+from tests.controller.admission.alike_pods import (
+    FIXED,
+    GUARANTEED,
+    HALF,
+    HASHED,
+    POLICIES,
+    REQUESTED,
+    SITUATION,
+    TEAM,
+    VARIABLE,
+    asking_for,
+    known,
+    of_another_workload,
+    pod,
+    revised,
+)
 from tests.controller.admission.test_webhook_handler import STAMP, Admission
 from tests.fakes.admission import MemoryWorld
-
-TEAM = {
-    "match": {"excludedNames": ["odd*"]},
-    "mode": "Apply",
-    "mutations": [{"labels": {"set": {"team": "a"}}}],
-}
-HALF = {
-    "match": {"users": ["jim"]},
-    "mode": "Apply",
-    "mutations": [{"resources": {"requests": {"cpu": {"ratio": 0.5}}}}],
-}
-KATA = {
-    "match": {"podSelector": {"matchLabels": {"tier": "kata"}}},
-    "mode": "Apply",
-    "mutations": [{"runtimeClassName": {"set": "kata"}}],
-}
-VARIABLE = {
-    "mode": "Apply",
-    "mutations": [{"env": {"set": [{"name": "A", "value": "1"}]}}],
-}
-HASHED = {
-    "match": {"podSelector": {"matchLabels": {"pod-template-hash": "7d9c"}}},
-    "mode": "Apply",
-    "mutations": [{"labels": {"set": {"team": "hashed"}}}],
-}
-FIXED = {
-    "mode": "Apply",
-    "mutations": [
-        {"resources": {"limits": {"cpu": {"value": "2"}}, "requests": {"memory": {"ratio": 2}}}}
-    ],
-}
-NARROW = ResourceBounds(
-    ranges=(Range("r", "container", "cpu", parse_quantity("200m"), parse_quantity("1")),),
-    rooms=(Room("q", "requests", "cpu", parse_quantity("2")),),
-)
-POLICIES: dict[str, Any] = {"team": TEAM, "half": HALF, "kata": KATA}
-SITUATION = Situation(subject=pod_subject("default", "web"))
-
-
-def pod(random: str = "x7k2p", **changed: Any) -> Any:
-    """One of a ReplicaSet, as an API server sends it."""
-    token = {"name": f"kube-api-access-{random}", "mountPath": "/var/run/secrets"}
-    return {
-        "metadata": {
-            "generateName": "web-7d9c-",
-            "labels": {"app": "web"},
-            "managedFields": [{"manager": "kube", "time": f"2026-11-23T07:{random}"}],
-        }
-        | changed,
-        "spec": {
-            "containers": [
-                {"name": "app", "image": "a:1", "volumeMounts": [token],
-                 "resources": {"requests": {"cpu": "100m"}}}
-            ],
-            "volumes": [{"name": token["name"], "projected": {"sources": []}}],
-        },
-    }  # fmt: skip
-
-
-def revised(manifest: Any, revision: str, command: Any = None) -> Any:
-    """Of that revision of a Deployment, each with an image and a variable of its own; empty: of none."""
-    if revision:
-        metadata, [container] = manifest["metadata"], manifest["spec"]["containers"]
-        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"web-{revision}"}
-        metadata["ownerReferences"] = [owner | {"uid": f"u-{revision}", "controller": True}]
-        metadata["generateName"] = f"web-{revision}-"
-        metadata["labels"] |= {"pod-template-hash": revision}
-        container |= {"image": f"a:{revision}", "env": [{"name": "R", "value": revision}]}
-        container |= {"command": command} if command else {}
-    return manifest
-
-
-def known(admission: Admission) -> int:
-    return len(admission.answerer.plans)
 
 
 async def test_pods_of_a_workload_share_a_plan_and_have_stamps_of_their_own() -> None:
@@ -151,17 +90,6 @@ async def test_a_store_of_tokens_changes_that_for_pods_with_placeholders_alone()
     assert [each["after"] for each in edits if each["verb"] == "env"] == [["1"]]
 
 
-def of_another_workload(number: int, **changed: Any) -> Any:
-    """Its containers, too, are called otherwise."""
-    manifest = revised(pod(), f"7d9c{number}", changed.pop("command", None))
-    manifest["metadata"]["ownerReferences"][0]["name"] = f"shop{number}-7d9c{number}"
-    manifest["metadata"] |= {"generateName": f"shop{number}-7d9c{number}-"} | changed
-    [container] = manifest["spec"]["containers"]
-    container["name"] = f"app-{number}"
-    manifest["spec"]["serviceAccountName"] = f"shop{number}"
-    return manifest
-
-
 @pytest.mark.parametrize(
     ("spec", "changed", "origin"),
     [
@@ -188,21 +116,6 @@ async def test_workloads_that_ask_for_the_same_share_a_plan_where_nobody_reads_w
     assert admission.meter.value(names.ADMISSION_PLANS, origin=origin) == (
         2 if origin == "known" else 3
     )
-
-
-def asking_for(number: int, *asked: Any, **of_pod: Any) -> Any:
-    """One of another workload, whose containers ask for that."""
-    manifest = of_another_workload(number)
-    manifest["spec"]["containers"] = [
-        {"name": f"app-{number}-{index}", "image": "a:1", "resources": each}
-        for index, each in enumerate(asked)
-    ]
-    manifest["spec"] |= of_pod
-    return manifest
-
-
-REQUESTED = {"requests": {"cpu": "1", "memory": "64Mi"}, "limits": {"memory": "1Gi"}}
-GUARANTEED = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
 
 
 @pytest.mark.parametrize(
@@ -397,96 +310,3 @@ def test_what_is_not_shaped_like_a_pod_has_no_plan() -> None:
         plans.key_of({"metadata": {}, "spec": {"tolerations": deep}}, SITUATION, NO_POLICIES, ())
         is None
     )
-
-
-QUESTIONS = st.fixed_dictionaries(
-    {
-        "random": st.sampled_from(["x7k2p", "bcdfg", "long-one"]),
-        "labels": st.dictionaries(st.sampled_from(["app", "team", "tier"]), st.sampled_from("ab")),
-        "annotations": st.sampled_from(
-            [
-                {},
-                {"nemutator.io/skip-mutation": "labels"},
-                {"nemutator.io/skip": "true"},
-                {"nemutator.io/env.A": "secret/a/b#c"},
-            ]
-        ),
-        "revision": st.sampled_from(["", "7d9c", "5b8f"]),
-        "command": st.sampled_from([[], ["a"]]),
-        "user": st.sampled_from(["jim", "joe"]),
-        "namespace": st.sampled_from(["default", "shop", "new"]),
-        "opted_in": st.booleans(),
-        "dry_run": st.booleans(),
-        "amounts": st.sampled_from(
-            [
-                {"requests": {"cpu": cpu, "memory": "1Gi"}, "limits": {"memory": limit}}
-                for cpu in ("100m", "3", "250m", "x")
-                for limit in ("1Gi", "2Gi")
-            ]
-            + [{"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}, {"requests": {"cpu": 1}}, {}]
-        ),
-        "beside": st.sampled_from([{}, {"requests": {"cpu": "2"}}, {"limits": {"memory": "3Gi"}}]),
-        "of_pod": st.sampled_from([{}, {}, {"resources": {"requests": {"cpu": "8"}}}]),
-        "bounds": st.sampled_from([ResourceBounds(), ResourceBounds(), NARROW]),
-        "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
-        "policies": st.sampled_from(
-            [
-                snapshot_of(each)
-                for each in (
-                    POLICIES,
-                    {"half": HALF},
-                    {"half": HALF | {"match": {}}},
-                    {"half": HALF | {"match": {}, "mode": "Preview"}, "team": TEAM},
-                    {"half": HALF | {"match": {}}, "more": FIXED},
-                    {"team": TEAM},
-                    {"env": VARIABLE},
-                    {"hash": HASHED},
-                )
-            ]
-        ),
-    }
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(QUESTIONS, max_size=12))
-async def test_an_answer_is_the_one_of_somebody_who_remembers_nothing(
-    questions: list[dict[str, Any]],
-) -> None:
-    remembers, forgets = Admission(), Admission()
-    for admission in (remembers, forgets):
-        admission.world.namespaces = {"default": {}, "shop": {"nemutator.io/inject": "enabled"}}
-    for question in questions:
-        answers: list[AdmissionResponse] = []
-        forgets.answerer = replace(forgets.answerer, plans=KnownPlans(), stamps=RecentStamps())
-        for admission in (remembers, forgets):
-            # By now the stamp of a pod that is asked about again would be there.
-            await admission.clock.advance(2 * KEPT_S)
-            admission.world.policies = question["policies"]
-            admission.world.taken_back = question["taken_back"]
-            admission.world.bounds = question["bounds"]
-            manifest = revised(
-                pod(
-                    question["random"],
-                    labels=question["labels"],
-                    annotations=question["annotations"],
-                ),
-                question["revision"],
-                question["command"],
-            )
-            spec = manifest["spec"]
-            spec["containers"][0]["resources"] = question["amounts"]
-            spec["containers"].append({"name": "beside", "resources": question["beside"]})
-            spec |= question["of_pod"]
-            answers.append(
-                await admission.ask(
-                    manifest,
-                    name="",
-                    namespace=question["namespace"],
-                    userInfo={"username": question["user"]},
-                    dryRun=question["dry_run"],
-                    opted_in=question["opted_in"],
-                )
-            )
-        assert answers[0] == answers[1]
-    assert remembers.records.kept == forgets.records.kept

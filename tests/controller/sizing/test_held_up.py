@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.sizing.held_up import HALF_LIFE_S, joined, still_counting
+from nemutator_controller.sizing.held_up import HALF_LIFE_S, joined, note, still_counting
+from nemutator_controller.sizing.samples import UsageSamples
 
 
 def test_half_of_it_counts_after_six_hours_and_nothing_where_nothing_is_known() -> None:
@@ -34,3 +35,29 @@ def test_it_is_never_more_than_all_of_the_time(
 ) -> None:
     [found] = joined(np.array([was]), np.array(shares), np.array([0]), np.array([counting]))
     assert 0.0 <= found <= 1.0
+
+
+def test_each_row_has_its_own_and_what_nobody_tells_of_stays() -> None:
+    fields = ("last_at", "throttled", "cpu_waiting", "memory_waiting")
+    state = np.zeros(3, dtype=[("points", np.int64), *((name, np.float64) for name in fields)])
+    state[1] = (5, 1_000.0, 0.8, 0.4, 0.2)
+    at = np.array([1_000.0 + HALF_LIFE_S, 1_000.0])
+    samples = UsageSamples(
+        keys=[],
+        of=np.array([-1, -1], dtype=np.intp),
+        from_at=at - 15,
+        to_at=at,
+        cpu_cores=np.ones(2),
+        memory_bytes=np.ones(2),
+        replicas=np.zeros(2, dtype=np.int64),
+        throttled=np.array([0.0, 0.6]),
+        kills=np.zeros(2),
+        requested=np.zeros(2),
+        cpu_waiting=np.array([math.nan, 0.5]),
+    )
+    note(state, np.array([1, 2]), samples, np.array([0, 1]), np.array([0, 1]), at)
+    assert state[["throttled", "cpu_waiting", "memory_waiting"]].tolist() == [
+        (0.0, 0.0, 0.0),
+        (0.4, 0.4, 0.2),
+        (0.6, 0.5, 0.0),
+    ]

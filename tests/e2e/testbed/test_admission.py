@@ -1,9 +1,6 @@
 """The webhook before a real API server: pods are changed as policies say, and never kept out."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,32 +10,12 @@ from nemutator_common import names
 
 from tests.e2e.talking import counted
 from tests.e2e.testbed.rival_webhook import rival
-from tests.e2e.testbed.webhook import (
-    ROLE,
-    Webhook,
-    asked,
-    asking,
-    create,
-    define,
-    pod,
-    policy,
-    standing,
-)
-from tests.testbed.parts.control_plane import Cluster, KubectlError
+from tests.e2e.testbed.webhook import ROLE, Webhook, asked, asking, create, pod, policy
+from tests.testbed.parts.control_plane import KubectlError
 from tests.testbed.parts.namespaces import new_namespace
-from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
 STAMP = "nemutator.io/mutation"
-NEAR = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
-NODE_NAME = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
-
-
-@pytest.fixture(scope="module")
-def webhook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Webhook]:
-    define(cluster)
-    with standing(cluster, tmp_path_factory.mktemp("admission")) as hook:
-        yield hook
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +24,6 @@ def untouched(webhook: Webhook) -> Iterator[str]:
     with new_namespace(webhook.cluster) as name:
         webhook.until_called(name)
         yield name
-
-
-@pytest.fixture
-def called(webhook: Webhook, namespace: str) -> Webhook:
-    webhook.until_called(namespace)
-    return webhook
 
 
 def test_policies_change_a_pod_and_the_record_says_what(called: Webhook, namespace: str) -> None:
@@ -112,156 +83,6 @@ def test_policies_change_a_pod_and_the_record_says_what(called: Webhook, namespa
 def _known_plans(webhook: Webhook) -> float:
     socket = webhook.data / f"{names.ADMISSION}.sock"
     return counted(socket, names.ADMISSION_PLANS.name, origin="known")
-
-
-def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str) -> None:
-    cluster = called.cluster
-    priority: dict[str, Any] = {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": f"{namespace}-high"},
-        "value": 1000,
-    }
-    runtime: dict[str, Any] = {
-        "apiVersion": "node.k8s.io/v1",
-        "kind": "RuntimeClass",
-        "metadata": {"name": f"{namespace}-other"},
-        "handler": "runc",
-    }
-    cluster.apply(priority, runtime)
-    cluster.apply(
-        policy(
-            "verbs",
-            namespace,
-            {"labels": {"set": {"verbs": "all"}}},
-            {"nodeSelector": {"set": {"disk": "ssd"}}},
-            {"tolerations": {"add": [{"key": "gpu", "operator": "Exists"}]}},
-            {"env": {"set": [{"name": "LOG", "value": "info"}], "add": [NODE_NAME]}},
-            {"affinity": {"podAntiAffinity": {"required": [NEAR]}}},
-            {"affinity": {"nodeAffinity": {"required": [{"key": "disk", "operator": "Exists"}]}}},
-            {"topologySpreadConstraints": {"add": [NEAR]}},
-            {"securityContext": {"pod": {"fsGroup": 7}, "container": {"runAsUser": 5}}},
-            {"priorityClassName": {"add": f"{namespace}-high"}},
-            {"schedulerName": {"set": "mine"}},
-            {"image": {"move": [{"from": "docker.io", "to": "mirror.example:5000/hub"}]}},
-            {"imagePullPolicy": {"set": "Always"}},
-            {"imagePullSecrets": {"add": ["mirror"]}},
-            {"envFrom": {"add": [{"configMap": "common"}]}},
-            {"volumes": {"add": [{"name": "ca", "configMap": "ca", "mountPath": "/etc/ca"}]}},
-            {"emptyDir": {"sizeLimit": "1Gi"}},
-            {"dnsConfig": {"options": {"set": {"ndots": "2"}}}},
-            {"enableServiceLinks": {"set": False}},
-            {"automountServiceAccountToken": {"set": False}},
-            {"runtimeClassName": {"add": f"{namespace}-other"}},
-            {
-                "sidecars": {
-                    "add": [{"name": "proxy", "image": "proxy:1", "requests": {"cpu": "10m"}}]
-                }
-            },
-        )
-    )
-    called.until_known(namespace, "verbs")
-    manifest = pod("verbs")
-    manifest["spec"]["volumes"] = [{"name": "tmp", "emptyDir": {}}]
-    made = create(cluster, namespace, manifest)
-    spec = made["spec"]
-    # The token that the server had mounted is gone, too.
-    assert {each["name"] for each in spec["volumes"]} == {"tmp", "ca"}
-    assert spec["volumes"][0]["emptyDir"] == {"sizeLimit": "1Gi"}
-    assert spec["containers"][0]["volumeMounts"] == [
-        {"name": "ca", "mountPath": "/etc/ca", "readOnly": True}
-    ]
-    assert spec["containers"][0]["envFrom"] == [{"configMapRef": {"name": "common"}}]
-    assert spec["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
-    assert (spec["enableServiceLinks"], spec["automountServiceAccountToken"]) == (False, False)
-    [proxy] = spec["initContainers"]
-    assert (proxy["name"], proxy["restartPolicy"]) == ("proxy", "Always")
-    # What comes before it in the policy reaches it, too.
-    assert {"name": "LOG", "value": "info"} in proxy["env"]
-    assert spec["runtimeClassName"] == f"{namespace}-other"
-    assert spec["nodeSelector"] == {"disk": "ssd"}
-    assert {"key": "gpu", "operator": "Exists"} in spec["tolerations"]
-    # The server had written 0, the number of no class, before it asked us.
-    assert (spec["priorityClassName"], spec["priority"]) == (f"{namespace}-high", 1000)
-    assert spec["schedulerName"] == "mine"
-    assert spec["imagePullSecrets"] == [{"name": "mirror"}]
-    assert spec["containers"][0]["imagePullPolicy"] == "Always"
-    assert spec["containers"][0]["image"].startswith("mirror.example:5000/hub/")
-    stored = {"apiVersion": "v1", "fieldPath": "spec.nodeName"}
-    assert spec["containers"][0]["env"] == [
-        {"name": "LOG", "value": "info"},
-        {"name": "NODE", "valueFrom": {"fieldRef": stored}},
-    ]
-    required = "requiredDuringSchedulingIgnoredDuringExecution"
-    assert spec["affinity"]["podAntiAffinity"] == {required: [NEAR]}
-    [term] = spec["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"]
-    assert term == {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}
-    [spread] = spec["topologySpreadConstraints"]
-    assert spread == {**NEAR, "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
-    assert spec["securityContext"] == {"fsGroup": 7}
-    assert spec["containers"][0]["securityContext"] == {"runAsUser": 5}
-    # What came out, made anew, is left as it is.
-    again = {key: made[key] for key in ("apiVersion", "kind", "spec")}
-    again["metadata"] = {
-        "name": "again",
-        "labels": made["metadata"]["labels"],
-        "annotations": made["metadata"]["annotations"],
-    }
-    same = create(cluster, namespace, again)["spec"]
-    assert {**same, "containers": []} == {**spec, "containers": []}
-    assert len(called.decisions_in(namespace)) == 1
-    cluster.kubectl("delete", "mutationpolicy", "verbs")
-    cluster.kubectl("delete", "priorityclass", f"{namespace}-high")
-    cluster.kubectl("delete", "runtimeclass", f"{namespace}-other")
-
-
-def test_a_new_selector_changes_with_its_template_and_an_old_one_stays(
-    called: Webhook, namespace: str
-) -> None:
-    cluster = called.cluster
-
-    def applied(name: str, *more: str) -> dict[str, Any]:
-        text = json.dumps(deployment(namespace, name))
-        printed = cluster.kubectl("apply", "--filename=-", "--output=json", *more, given=text)
-        return dict(json.loads(printed))
-
-    old = applied("old")
-    rename = {"selectors": {"rename": {"app": "example.org/name"}}}
-    cluster.apply(policy("selectors", namespace, rename, applyTo="template"))
-
-    def known() -> bool:
-        return "app" not in applied("new", "--dry-run=server")["spec"]["selector"]["matchLabels"]
-
-    until(known, "the policy is known", within_s=60)
-    made = applied("new")
-    labels = {"example.org/name": "new"}
-    assert made["spec"]["selector"]["matchLabels"] == labels
-    assert made["spec"]["template"]["metadata"]["labels"] == labels
-    # Who applies it again asks for the old selector, which the server would refuse.
-    again = applied("new")
-    assert again["spec"] == made["spec"]
-    assert again["metadata"]["generation"] == made["metadata"]["generation"]
-    changed = deployment(namespace, "old")
-    changed["spec"]["template"]["metadata"]["labels"]["version"] = "2"
-    path = f"/apis/apps/v1/namespaces/{namespace}/deployments/old"
-    with asking(cluster) as connection:
-        status, body, warning = asked(connection, cluster, path, changed, method="PUT")
-    assert status == 200, body
-    assert body["spec"]["selector"] == old["spec"]["selector"]
-    assert "an existing selector cannot be changed" in warning
-    cluster.kubectl("delete", "mutationpolicy", "selectors")
-
-
-def deployment(namespace: str, name: str) -> dict[str, Any]:
-    template = pod(labels={"app": name})
-    del template["metadata"]["generateName"], template["apiVersion"], template["kind"]
-    selector = {"matchLabels": {"app": name}}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"replicas": 0, "selector": selector, "template": template},
-    }
 
 
 def test_an_injected_pod_passes_the_restricted_standard(called: Webhook, namespace: str) -> None:
@@ -457,23 +278,6 @@ def test_its_rights_are_to_read_policies_and_namespaces(called: Webhook) -> None
         except KubectlError:
             said = "no"
         assert said == ("yes" if may else "no"), (verb, resource)
-
-
-def test_a_process_without_a_certificate_says_what_to_mend(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [
-            sys.executable, "-m", "nemutator_controller", "admission",
-            f"--data-dir={tmp_path / 'data'}", f"--tls-certificate={tmp_path / 'none'}",
-            f"--tls-key={tmp_path / 'none'}", f"--address={LOOPBACK}:0",
-        ],
-        env={"PATH": os.defpath, "KUBERNETES_SERVICE_HOST": LOOPBACK},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )  # fmt: skip
-    assert ran.returncode == 3
-    assert "cannot use the certificate" in ran.stderr
 
 
 def _unless_refused(create: Callable[[], Any]) -> Any:

@@ -1,7 +1,10 @@
 """Whom admission answers: with a client authority, the API server and nobody else."""
 
 import json
+import os
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPException, HTTPSConnection
@@ -62,3 +65,20 @@ def test_a_caller_without_such_a_certificate_forges_nothing(
     assert certified.decisions() == before
     assert certified.shown is not None
     assert posted(certified, certified.shown) == 200
+
+
+def test_a_process_without_a_certificate_says_what_to_mend(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [
+            sys.executable, "-m", "nemutator_controller", "admission",
+            f"--data-dir={tmp_path / 'data'}", f"--tls-certificate={tmp_path / 'none'}",
+            f"--tls-key={tmp_path / 'none'}", f"--address={LOOPBACK}:0",
+        ],
+        env={"PATH": os.defpath, "KUBERNETES_SERVICE_HOST": LOOPBACK},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )  # fmt: skip
+    assert ran.returncode == 3
+    assert "cannot use the certificate" in ran.stderr

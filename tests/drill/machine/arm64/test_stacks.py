@@ -56,4 +56,5 @@ def test_heaps_and_counts_are_those_that_programs_tell_of_themselves(
 
 def test_stacks_of_processes_and_groups_are_theirs(guest: Machine) -> None:
     chosen = f"-k 'not ({' or '.join(ELSEWHERE)})'"
-    on_any_kernel.passes(guest, "tests/e2e/test_profiler.py", "--noconftest", "-m e2e", chosen)
+    tests = "tests/e2e/test_profiler.py tests/e2e/test_profile_targets.py"
+    on_any_kernel.passes(guest, tests, "--noconftest", "-m e2e", chosen)
