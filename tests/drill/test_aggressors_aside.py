@@ -52,12 +52,6 @@ def learned() -> list[SavedDay]:
 
 
 @pytest.fixture
-def namespace(cluster: Cluster) -> Iterator[str]:
-    with new_namespace(cluster) as name:
-        yield name
-
-
-@pytest.fixture
 def brain(cluster: Cluster, tmp_path: Path) -> Iterator[Installation]:
     (tmp_path / "data").mkdir(mode=0o700)
     with opened(tmp_path / "data" / "nemutator.db") as database:

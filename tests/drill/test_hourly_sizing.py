@@ -48,12 +48,6 @@ Json = dict[str, Any]
 
 
 @pytest.fixture
-def namespace(cluster: Cluster) -> Iterator[str]:
-    with new_namespace(cluster) as name:
-        yield name
-
-
-@pytest.fixture
 def brain(cluster: Cluster, namespace: str, tmp_path: Path) -> Iterator[Installation]:
     (tmp_path / "data").mkdir(mode=0o700)
     now = time.time()

@@ -45,12 +45,6 @@ def learned(scope: Scope) -> list[SavedDay]:
 
 
 @pytest.fixture
-def namespace(cluster: Cluster) -> Iterator[str]:
-    with new_namespace(cluster) as name:
-        yield name
-
-
-@pytest.fixture
 def brain(cluster: Cluster, namespace: str, tmp_path: Path) -> Iterator[Installation]:
     (tmp_path / "data").mkdir(mode=0o700)
     with opened(tmp_path / "data" / "nemutator.db") as database:

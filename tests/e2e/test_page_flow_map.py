@@ -1,16 +1,15 @@
 """The map of who talks to whom."""
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, Scheme, complaints
-from tests.e2e.test_page_logic import Modules
+from tests.e2e.page_modules import Modules
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
 from tests.fakes.console_inventory import flow
 
@@ -33,16 +32,6 @@ def talk(caller: str, called: str, *, sent: float = 100.0, direction: str = "out
     ends = [end(caller), end(called)]
     pod, peer = ends if direction == "out" else ends[::-1]
     return flow(pod=pod, peer=peer, direction=direction, sent=sent, received=0.0)
-
-
-@pytest.fixture(scope="module")
-def modules(chromium: Browser) -> Iterator[Modules]:
-    context = chromium.new_context()
-    FakeBrain().serve(context)
-    page = context.new_page()
-    page.goto(f"{ORIGIN}/icon.svg")
-    yield Modules(page)
-    context.close()
 
 
 def test_what_both_ends_tell_of_is_counted_once(modules: Modules) -> None:

@@ -3,31 +3,20 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import SCHEMES, Scheme, complaints
-from tests.e2e.test_page_logic import Modules
+from tests.e2e.page_modules import Modules
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
 from tests.fakes.console_inventory import workload_item
 from tests.fakes.console_lists import advice, mutation
 
 MUTATIONS = "/api/v1/mutations"
 EVIL = '"><img src=x>\n- a: b'
-
-
-@pytest.fixture(scope="module")
-def modules(chromium: Browser) -> Iterator[Modules]:
-    context = chromium.new_context()
-    FakeBrain().serve(context)
-    page = context.new_page()
-    page.goto(f"{ORIGIN}/icon.svg")
-    yield Modules(page)
-    context.close()
 
 
 def row(key: str, *texts: str) -> Json:

@@ -4,7 +4,6 @@ Each object is one JSON file, which people can read and edit. Its version is a d
 that an editor's change is noticed as well as ours.
 """
 
-import asyncio
 import errno
 import hashlib
 import logging
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 
 from nemutator_common import names
 from nemutator_common.files import no_space, replace_file
+from nemutator_common.slow_disk import on_disk
 
 from nemutator_controller.database.failures import REMEDIES
 from nemutator_controller.journal.live_objects import (
@@ -108,15 +108,8 @@ class FileObjects:
         return [str(each) for each in found if not isinstance(each, LiveObject)]
 
     async def _outside(self, work: Callable[[], T]) -> T:
-        """Do *work* in a thread, because a disk may be slow."""
-
-        def alone() -> T:
-            with self._turn:
-                return work()
-
         try:
-            async with asyncio.timeout(DEADLINE_S):
-                return await asyncio.to_thread(alone)
+            return await on_disk(work, self._turn, within_s=DEADLINE_S)
         except TimeoutError:
             raise UnreachableError("the disk of the data directory does not answer") from None
         except OSError as error:

@@ -1,6 +1,5 @@
 """Tokens in a JSON file: one object, keys and values are text."""
 
-import asyncio
 import contextlib
 import os
 import stat
@@ -12,6 +11,7 @@ from typing import TypeVar
 import msgspec
 from nemutator_common.clocks import Clock
 from nemutator_common.files import replace_file
+from nemutator_common.slow_disk import on_disk
 
 from nemutator_controller.tokens.model import TokenSourceError, TokenTable, table_of
 
@@ -52,15 +52,8 @@ class FileTokens:
         await self._outside(lambda: self._put(key, value))
 
     async def _outside(self, work: Callable[[], T]) -> T:
-        """Do *work* in a thread, because a disk may be slow."""
-
-        def alone() -> T:
-            with self._turn:
-                return work()
-
         try:
-            async with asyncio.timeout(DEADLINE_S):
-                return await asyncio.to_thread(alone)
+            return await on_disk(work, self._turn, within_s=DEADLINE_S)
         except TimeoutError:
             raise TokenSourceError("late", f"{self._path}: the disk does not answer") from None
         except OSError as error:

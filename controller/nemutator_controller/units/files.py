@@ -1,6 +1,5 @@
 """Drop-ins as files of systemd's folder."""
 
-import asyncio
 import errno
 import os
 import stat
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from nemutator_common.files import replace_file
+from nemutator_common.slow_disk import on_disk
 
 from nemutator_controller.mutations.decisions import Maybe
 from nemutator_controller.units.drop_ins import FILE
@@ -60,15 +60,8 @@ class DropInFiles:
         return self._root / f"{unit}.d" / FILE
 
     async def _outside(self, work: Callable[[], T]) -> T:
-        """Do *work* in a thread, because a disk may be slow."""
-
-        def alone() -> T:
-            with self._turn:
-                return work()
-
         try:
-            async with asyncio.timeout(DEADLINE_S):
-                return await asyncio.to_thread(alone)
+            return await on_disk(work, self._turn, within_s=DEADLINE_S)
         except TimeoutError:
             raise UnitsUnavailableError(
                 f"{self._root}: the disk does not answer", "ask again"

@@ -1,25 +1,12 @@
 import msgspec
 import pytest
-from nemutator_controller.sizing.documents import Advice, RecommendedAmounts, Use
+from nemutator_controller.sizing.documents import Advice, RecommendedAmounts
 from nemutator_controller.sizing.similar import MOST_SIMILAR, repository, with_similar
 
+from tests.controller.sizing.firm_advice import KNOWN as FIRM
+
 NOTHING = RecommendedAmounts()
-KNOWN = Advice(
-    namespace="shop",
-    owner_kind="Deployment",
-    owner="cart",
-    container="app",
-    strategy="nemutator",
-    state="firm",
-    reason="",
-    points=9_000,
-    span_s=200_000.0,
-    last_at=1.0,
-    use=Use(cpu_p50=0.1, cpu_p95=0.2, memory_p95=1, memory_max=2),
-    requests_now=NOTHING,
-    requests=RecommendedAmounts(cpu="200m", memory="300M"),
-    limits=RecommendedAmounts(memory="300M"),
-)
+KNOWN = msgspec.structs.replace(FIRM, requests_now=NOTHING)
 NEW = msgspec.structs.replace(
     KNOWN,
     namespace="new",
