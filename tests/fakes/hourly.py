@@ -11,13 +11,9 @@ from nemutator_controller.sizing.hourly.points import (
     HourlyPoints,
     KeptHours,
 )
-from nemutator_controller.sizing.hourly.requests import (
-    HourlyRequest,
-    Millis,
-    hourly_request,
-    in_millis,
-)
+from nemutator_controller.sizing.hourly.requests import HourlyRequest, hourly_request
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.strategies.few_changes import Millis, in_millis
 from nemutator_controller.sizing.strategies.known import STRATEGIES
 from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
 from nemutator_controller.updating.records import HourlyAmount, SizedWorkload

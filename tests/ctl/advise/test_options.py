@@ -1,14 +1,14 @@
 import argparse
 
 from nemutator_controller.sizing.sources.side_by_side import HOURLY
-from nemutator_controller.sizing.strategies.known import GIVEN
+from nemutator_controller.sizing.strategies.known import GIVEN, HOURLY_GIVEN
 from nemutator_controller.sizing.strategies.known import STRATEGIES as KNOWN
 from nemutator_ctl.advise.options import OURS, STRATEGIES, add_options
 
 
 def test_the_strategies_are_those_that_there_are() -> None:
     # Without a policy that follows it, what is given is ours.
-    assert set(STRATEGIES) == {*KNOWN, HOURLY} - {GIVEN}
+    assert set(STRATEGIES) == {*KNOWN, HOURLY} - {GIVEN, HOURLY_GIVEN}
     assert STRATEGIES[0] == OURS
 
 

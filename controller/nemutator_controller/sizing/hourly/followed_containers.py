@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from nemutator_controller.ingest.usage_codes import UNKNOWN, decode_fine
 from nemutator_controller.sizing.hourly.points import PER_HOUR, HourlyPoints
-from nemutator_controller.sizing.hourly.requests import Millis, in_millis
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.strategies.few_changes import Millis, in_millis
 from nemutator_controller.sizing.strategies.hourly_cpu import HourlyCpu
 from nemutator_controller.sizing.strategies.recorded_use import Numbers
 

@@ -4,20 +4,19 @@ What the strategy asks for follows from the points that are kept alone: nothing 
 of the same points says the same.
 """
 
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from nemutator_controller.sizing.hourly.points import PER_HOUR, HourlyPoints
+from nemutator_controller.sizing.strategies.few_changes import (
+    MOST_CHANGES,
+    Millis,
+    with_few_changes,
+)
 from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, HOUR_S, Numbers
 
 STRATEGY = "nemutator-hourly"
-
-MOST_CHANGES, MOST_WITH_RISES = 4, 6
-"""Of one container in any 24 hours. After four nothing is lowered, and two rises may still come: in replay a request that could not
-rise any more missed several times as much."""
 
 LEAST_HOURS = 7 * DAY_HOURS
 """With less it was not tried."""
@@ -27,9 +26,6 @@ LEAST_OF_HOUR = PER_HOUR // 2
 
 MOST_THROTTLED = 0.05
 """Who was stopped at a limit for more of the time has used what it could get."""
-
-NONE_YET = -1
-Millis = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,32 +66,6 @@ def hourly_request(
         reason=f"from {begins:02d}:00 UTC on: {_peak(cores[-1]):.0f}m at most were used in the last hour{beside};"
         f" {len(changed)} of {MOST_CHANGES} changes in 24 hours{held}",
     )
-
-
-def in_millis(requested: Numbers) -> Millis:
-    """Cores in whole thousandths, rounded up; `NONE_YET` where nothing is said."""
-    # Rounded up, but for what is left of arithmetic.
-    millis = np.ceil(np.round(requested * 1_000, 6))
-    return np.where(np.isnan(millis), NONE_YET, millis).astype(np.int64)
-
-
-def with_few_changes(wanted: Millis) -> Millis:
-    """*wanted* by the hour, but lowered only while it was changed less than `MOST_CHANGES` times in 24 hours, and never changed
-    more than `MOST_WITH_RISES` times: what comes beyond waits."""
-    given: list[int] = wanted.tolist()
-    changed: deque[int] = deque()
-    for hour in range(1, len(given)):
-        before, now = given[hour - 1], given[hour]
-        if now == before or before == NONE_YET:
-            continue
-        while changed and changed[0] <= hour - DAY_HOURS:
-            changed.popleft()
-        most = MOST_WITH_RISES if now > before else MOST_CHANGES
-        if len(changed) >= most:
-            given[hour] = before
-        else:
-            changed.append(hour)
-    return np.array(given, dtype=np.int64)
 
 
 def _untrusted(cores: Numbers, throttled: float) -> str:

@@ -8,6 +8,7 @@ from nemutator_controller.sizing.strategies import (
     cheapest_peak,
     given,
     hourly_cpu,
+    hourly_given,
     krr,
     seed,
     vpa,
@@ -30,6 +31,8 @@ class SizingStrategy:
 
 GIVEN = "nemutator-policy"
 """What `nemutator advise` gives, as a SizingPolicy follows it."""
+HOURLY_GIVEN = "nemutator-hourly-policy"
+"""The same, where the policy follows CPU hourly; memory follows advice there, too."""
 
 _PERCENTS = (0.0, 5.0, 10.0, 14.0, 18.0, 25.0, 40.0, 60.0, 100.0, 200.0, 400.0)
 _BUFFERS = (1.0, 1.05, 1.1, 1.15, 1.25, 1.4, 1.6, 2.0, 3.0, 5.0)
@@ -55,6 +58,10 @@ STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
     },
     GIVEN: {
         "cpu": SizingStrategy(given.cpu, given.PERCENTILE, _PERCENTILES),
+        "memory": SizingStrategy(given.memory, given.BUFFER, _PERCENTS),
+    },
+    HOURLY_GIVEN: {
+        "cpu": SizingStrategy(hourly_given.cpu, hourly_cpu.PRICE, _PRICES),
         "memory": SizingStrategy(given.memory, given.BUFFER, _PERCENTS),
     },
     "vpa": {

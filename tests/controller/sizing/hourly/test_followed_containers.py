@@ -8,8 +8,8 @@ from nemutator_controller.sizing.hourly.points import (
     HourlyPoints,
     points_of,
 )
-from nemutator_controller.sizing.hourly.requests import NONE_YET
 from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.strategies.few_changes import NONE_YET
 
 from tests.fakes.hourly import replayed_alone
 
