@@ -119,9 +119,11 @@ class JsonFormatter(RepeatingFormatter):
         between = ""
         for keys in (bound, more):
             for key, value in keys.items():
-                # Most are short texts, which need none of the encoder's questions.
-                is_short = type(value) is str and len(value) <= LONGEST_VALUE
-                text = _encode_text(str(value)) if is_short else _encode(_plain(value))
+                # Most are short texts or numbers, which need none of the encoder's questions.
+                if type(value) is str and len(value) <= LONGEST_VALUE:
+                    text = _encode_text(value)
+                else:
+                    text = str(value) if type(value) is int else _encode(_plain(value))
                 between += f', "{key}": {text}'
         return f'{{"time": "{_timestamp(time.time())}", {before}{between}{behind}'
 

@@ -36,11 +36,14 @@ from nemutator_controller.policies.snapshot import snapshot_of
 
 from tests.bench import first_light_reviews as reviews
 from tests.bench import vpa_peer, vpa_programs
+from tests.bench.admission_on_all_cpus import on_all_cpus
 from tests.bench.api_server_asking import ASKED_ABOUT, LIVE, waits_for_admission
+from tests.bench.api_server_peers import floor_of
 from tests.bench.first_light import built
 from tests.bench.first_light_admission import (
     NEXT,
     ODD,
+    PATCHED,
     RATE,
     SOON_S,
     UNLIKE,
@@ -69,11 +72,17 @@ def bench() -> Result:
     program = built()
     process, peer = admission(program, _policies(POLICIES), ALL_VARIED)
     vpa, not_built = _vpa(program)
+    floor = floor_of(
+        program, {case: _patch(ALL_VARIED[case][0]) for case in (PATCHED, vpa_peer.CASE)}
+    )
+    several, several_peers = on_all_cpus(program, _policies(POLICIES))
     waits, peers_waits, why_not = _waits(program)
     measured = {
         "policies": POLICIES,
         "decision_us": decision_us,
         "process": process,
+        "floor": floor,
+        "on_all_cpus": several,
         "memory": _in_a_process_of_its_own(),
         "api_server_waits": waits,
     }
@@ -83,11 +92,15 @@ def bench() -> Result:
         twin: _in_theirs(process["labels"], peer),
         theirs: _in_theirs(process[vpa_peer.CASE], vpa) if vpa else {},
     }
+    if vpa:
+        rate = floor[vpa_peer.CASE]["answers_per_s"] / vpa["answers_per_s"]
+        ratios[theirs]["rate_without_a_decision_in_its"] = round(rate, 2)
     return Result(
         measured=measured,
         peers={
             twin: peer | ratios[twin],
             theirs: (vpa or {"why_not": not_built}) | ratios[theirs],
+            "on all CPUs, answers/s": several_peers,
             **{f"a real API server waits for {what}": each for what, each in peers_waits.items()},
         },
         aims=(
@@ -108,7 +121,8 @@ def _vpa(program: Path) -> tuple[Figures, str]:
 def _waits(program: Path) -> tuple[Figures, Figures, str]:
     """How long a real API server waits for ours and for peers, or why nobody knows."""
     try:
-        return *waits_for_admission(_policies(POLICIES), program, asyncio.run(_patch())), ""
+        patch = _patch(reviews.OPTED_IN)
+        return *waits_for_admission(_policies(POLICIES), program, patch), ""
     except (OSError, MissingPartError, EndedError, NotInTimeError, KubectlError) as failed:
         return {}, {}, f"there was no API server of the testbed: {failed}"
 
@@ -129,10 +143,14 @@ async def _decisions() -> Figures:
         return {case: _best(webhook, *varied) for case, varied in ALL_VARIED.items()}
 
 
-async def _patch() -> bytes:
-    """That of three policies and injection."""
+def _patch(namespace: str) -> bytes:
+    """That of a pod in *namespace*."""
+    return asyncio.run(_patch_of(namespace))
+
+
+async def _patch_of(namespace: str) -> bytes:
     with _webhook() as webhook:
-        post = PlainPost(PATH, reviews.body(reviews.OPTED_IN), "127.0.0.1", None)
+        post = PlainPost(PATH, reviews.body(namespace), "127.0.0.1", None)
         answer = webhook.at_once(post)
         assert answer is not None
         return base64.b64decode(json.loads(answer.body)["response"]["patch"])
@@ -224,7 +242,7 @@ def print_memory() -> None:
 
 
 def _aims(measured: Figures, twin: Figures, vpa: Figures, not_built: str) -> Iterator[Aim]:
-    changed, untouched = "policies and injection", "untouched"
+    changed, untouched = PATCHED, "untouched"
     process, decision_us = measured["process"], measured["decision_us"]
     for case in (changed, NEXT, UNLIKE, ODD):
         what = f"ms of CPU to change a pod of 4 KB by three {case}, above an untouched one"

@@ -21,7 +21,7 @@ from nemutator_controller.policies.crds import definition
 from nemutator_controller.policies.model import API_VERSION, KIND
 
 from tests.bench import first_light_reviews as reviews
-from tests.bench.api_server_peers import EMPTY, SAME_PATCH, WHAT, peers_started
+from tests.bench.api_server_peers import EMPTY, FLOOR, SAME_PATCH, WHAT, peers_started
 from tests.bench.first_light_admission import (
     CASES,
     UNLIKE,
@@ -121,7 +121,7 @@ class _Case:
         assert status == 201, made
         metadata = json.loads(made)["metadata"]
         assert (names.MUTATION in metadata["annotations"]) == (
-            self._webhook in (OURS, SAME_PATCH)
+            self._webhook in (OURS, SAME_PATCH, FLOOR)
         ), made
         assert (metadata["labels"].get("team") == reviews.LABELS["team"]) == (
             self._webhook != EMPTY

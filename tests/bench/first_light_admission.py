@@ -4,8 +4,8 @@ import asyncio
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,12 @@ from tests.testbed.running.ports import free_port
 from tests.testbed.running.waiting import until
 
 ASKING_CPU, ANSWERING_CPU = 0, 1
-SECONDS = 5.0
-RATE = 200
+SECONDS = 2.5
+RATE, RATE_SECONDS = 200, 5.0
 SOON_S = 0.002
 """What 99 of 100 answers are to take at most, from a request's head to the last byte of its response."""
-CASES = {
-    "untouched": reviews.UNTOUCHED,
-    "labels": reviews.PLAIN,
-    "policies and injection": reviews.OPTED_IN,
-}
+PATCHED = "policies and injection"
+CASES = {"untouched": reviews.UNTOUCHED, "labels": reviews.PLAIN, PATCHED: reviews.OPTED_IN}
 
 NEXT = "policies and injection, a first pod of its revision"
 """The same as the last case, where each pod is of another revision of its workload."""
@@ -74,7 +71,7 @@ async def _both(
 ) -> tuple[Figures, Figures]:
     written_files(folder, (namespace for namespace, _ in cases.values()))
     async with FakeKube() as kube:
-        await _fill(kube, policies)
+        await fill(kube, policies)
         with ExitStack() as stack:
             address, process = admission_started(
                 stack, folder, kube.token, kube.authority.pem, kube.port
@@ -87,41 +84,50 @@ async def _both(
                 ours[case] = await asked(program, folder, url, namespace, varied, socket)
                 ours[case] |= await _thinking(process, folder, program, url, namespace, varied)
             ours["busy_mib"] = process.rss_anon_mib()
-    with running(
-        "peer",
-        [str(program), "serve", f"-certificate={folder / 'server.crt'}",
-         f"-key={folder / 'server.key'}", f"-labels={json.dumps(reviews.LABELS)}",
-         f"-records={folder / 'records'}"],
-        folder, cpu=ANSWERING_CPU, environment={"GOMAXPROCS": "1"},
-    ) as peer:  # fmt: skip
-        await asyncio.to_thread(
-            until, lambda: b"\n" in peer.log.read_bytes(), "it listens", within_s=20
-        )
-        question = program, folder, f"https://{peer.log.read_text().split()[0]}/", *cases["labels"]
+    with twin_started(program, folder) as (url, peer):
+        question = program, folder, url, *cases["labels"]
         theirs = await asked(*question)
         theirs["cpu_ms"] = await cpu_per_answer(peer, *question)
         theirs["busy_mib"] = peer.rss_anon_mib()
     return ours, theirs
 
 
+@contextmanager
+def twin_started(
+    program: Path, folder: Path, *, cpu: int | None = ANSWERING_CPU, threads: int = 1
+) -> Iterator[tuple[str, Process]]:
+    """URL and process of the peer."""
+    argv = [
+        str(program), "serve", f"-certificate={folder / 'server.crt'}",
+        f"-key={folder / 'server.key'}", f"-labels={json.dumps(reviews.LABELS)}",
+        f"-records={folder / 'records'}",
+    ]  # fmt: skip
+    environment = {"GOMAXPROCS": str(threads)}
+    with running("peer", argv, folder, cpu=cpu, environment=environment) as peer:
+        until(lambda: b"\n" in peer.log.read_bytes(), "it listens", within_s=20)
+        yield f"https://{peer.log.read_text().split()[0]}/", peer
+
+
 def admission_started(
-    stack: ExitStack, folder: Path, token: str, authority: bytes, port: int
-) -> tuple[str, Process]:
-    """Address and process, as a client of the API server at *port*; it may not be ready yet."""
+    stack: ExitStack, folder: Path, token: str, authority: bytes, port: int,
+    *arguments: str, own: str = "data", address: str = "", cpu: int | None = ANSWERING_CPU,
+) -> tuple[str, Process]:  # fmt: skip
+    """Address and process, as a client of the API server at *port*; it may not be ready yet. *own*: the name of its data
+    directory."""
     account = folder / "account"
-    account.mkdir()
+    account.mkdir(exist_ok=True)
     (account / "token").write_text(token)
     (account / "ca.crt").write_bytes(authority)
-    address = f"127.0.0.1:{free_port()}"
+    address = address or f"127.0.0.1:{free_port()}"
     process = stack.enter_context(
         started(
-            "admission", folder,
-            f"--data-dir={folder / 'data'}", f"--address={address}",
+            "admission", folder, *arguments,
+            f"--data-dir={folder / own}", f"--address={address}",
             f"--tls-certificate={folder / 'server.crt'}", f"--tls-key={folder / 'server.key'}",
             f"--service-account={account}", "--init-image=registry.example/nemutator-agent:1",
             # Nobody fetches the records here, and all of them must fit.
             f"--spool-bytes={1 << 33}",
-            cpu=ANSWERING_CPU,
+            cpu=cpu,
             environment={
                 "KUBERNETES_SERVICE_HOST": "127.0.0.1",
                 "KUBERNETES_SERVICE_PORT_HTTPS": str(port),
@@ -131,7 +137,7 @@ def admission_started(
     return address, process
 
 
-async def _fill(kube: FakeKube, policies: Mapping[str, Any]) -> None:
+async def fill(kube: FakeKube, policies: Mapping[str, Any]) -> None:
     headers = {"Authorization": f"Bearer {kube.token}"}
     manifests = [
         {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
@@ -161,9 +167,11 @@ async def asked(
 
     *socket*: of our own process, whose metric says how long it took itself, without the caller's part.
     """
-    fast = await _ask(program, folder, url, namespace, varied, "-connections=8")
+    fast = await ask(program, folder, url, namespace, varied, "-connections=8")
     before = _answered(socket)
-    steady = await _ask(program, folder, url, namespace, varied, f"-rate={RATE}")
+    steady = await ask(
+        program, folder, url, namespace, varied, f"-rate={RATE}", seconds=RATE_SECONDS
+    )
     after = _answered(socket)
     assert fast["failed"] == steady["failed"] == 0, (fast, steady)
     assert bool(fast["patched"]) == (namespace != reviews.UNTOUCHED), fast
@@ -207,23 +215,25 @@ async def cpu_per_answer(
 ) -> float:
     """CPU time of *process* for an answer, in milliseconds, asked over one connection."""
     before = process.cpu_s()
-    one = await _ask(program, folder, url, namespace, varied, "-connections=1")
+    one = await ask(program, folder, url, namespace, varied, "-connections=1")
     used: float = process.cpu_s() - before
     answers: int = one["answers"]
     return round(used / answers * 1e3, 3)
 
 
-async def _ask(
-    program: Path, folder: Path, url: str, namespace: str, varied: str, *flags: str
-) -> Figures:
+async def ask(
+    program: Path, folder: Path, url: str, namespace: str, varied: str, *flags: str,
+    seconds: float = SECONDS, cpu: int | None = ASKING_CPU,
+) -> Figures:  # fmt: skip
+    pinned = () if cpu is None else ("taskset", "-c", str(cpu))
     argv: Sequence[str] = (
-        "taskset", "-c", str(ASKING_CPU), str(program), "ask", f"-url={url}",
+        *pinned, str(program), "ask", f"-url={url}",
         f"-ca={folder / 'ca.crt'}", f"-question={folder / f'{namespace}.json'}",
-        f"-vary={varied}", f"-seconds={SECONDS}", *flags,
+        f"-vary={varied}", f"-seconds={seconds}", *flags,
     )  # fmt: skip
     # In a thread: the API server that admission watches is in this process.
     ended = await asyncio.to_thread(
-        subprocess.run, argv, check=True, capture_output=True, timeout=SECONDS + 30
+        subprocess.run, argv, check=True, capture_output=True, timeout=seconds + 30
     )
     figures: Figures = json.loads(ended.stdout)
     return figures

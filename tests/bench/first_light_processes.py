@@ -106,11 +106,12 @@ class EndedError(Exception):
 @contextlib.contextmanager
 def started(
     role: str, folder: Path, *arguments: str, cpu: int | None = None,
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None, module: str = "",
 ) -> Iterator[Process]:  # fmt: skip
-    """`nemutator-agent ROLE` or `nemutator-controller ROLE` until the end of the block."""
+    """`nemutator-agent ROLE` or `nemutator-controller ROLE` until the end of the block; with a *module* that one."""
     package = "controller" if role in ("brain", "admission") else "agent"
-    argv = [sys.executable, "-m", f"nemutator_{package}", role, "--lifeline", *arguments]
+    module = module or f"nemutator_{package}"
+    argv = [sys.executable, "-m", module, role, "--lifeline", *arguments]
     with running(role, argv, folder, cpu=cpu, environment=environment) as process:
         yield process
 

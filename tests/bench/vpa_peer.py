@@ -7,7 +7,8 @@ recommendation, the Deployment that it is for, and that one's ReplicaSet.
 import asyncio
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,26 @@ assert reviews.SIZED not in CASES.values()
 
 def vpa(client: Path) -> Figures:
     """Its answers on one core to questions of *client*."""
-    program = built(f"{MODULE}/pkg/admission-controller", f"vpa-admission-{VERSION}")
     with tempfile.TemporaryDirectory(prefix="vpa-") as folder:
-        return asyncio.run(_measured(client, program, Path(folder)))
+        return asyncio.run(_measured(client, Path(folder)))
 
 
-async def _measured(client: Path, program: Path, folder: Path) -> Figures:
+async def _measured(client: Path, folder: Path) -> Figures:
     written_files(folder, [reviews.SIZED])
+    async with vpa_started(folder) as (url, process):
+        question = client, folder, url, reviews.SIZED, reviews.RANDOM
+        found = await asked(*question)
+        found["cpu_ms"] = await cpu_per_answer(process, *question)
+        found["busy_mib"] = process.rss_anon_mib()
+        return found
+
+
+@asynccontextmanager
+async def vpa_started(
+    folder: Path, *, cpu: int | None = ANSWERING_CPU, threads: int = 1
+) -> AsyncIterator[tuple[str, Process]]:
+    """URL and process; the certificate is in *folder*."""
+    program = built(f"{MODULE}/pkg/admission-controller", f"vpa-admission-{VERSION}")
     async with SmallApi(OBJECTS).serving() as port:
         api = folder / "kubeconfig"
         api.write_text(json.dumps(kubeconfig(f"http://127.0.0.1:{port}")))
@@ -74,17 +88,12 @@ async def _measured(client: Path, program: Path, folder: Path) -> Figures:
              f"--tls-private-key={folder / 'server.key'}", f"--client-ca-file={folder / 'ca.crt'}",
              # Not the four lines about each pod that it writes by default.
              "--v=0", "--stderrthreshold=3"],
-            folder, cpu=ANSWERING_CPU, environment={"GOMAXPROCS": "1", "NAMESPACE": "default"},
+            folder, cpu=cpu, environment={"GOMAXPROCS": str(threads), "NAMESPACE": "default"},
         ) as process:  # fmt: skip
-            url = f"https://127.0.0.1:{here}/"
-            question = client, folder, url, reviews.SIZED, reviews.RANDOM
             await asyncio.to_thread(
                 until, lambda: _listens(process, here), "it listens", within_s=60
             )
-            found = await asked(*question)
-            found["cpu_ms"] = await cpu_per_answer(process, *question)
-            found["busy_mib"] = process.rss_anon_mib()
-            return found
+            yield f"https://127.0.0.1:{here}/", process
 
 
 def _listens(process: Process, port: int) -> bool:

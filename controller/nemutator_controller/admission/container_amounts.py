@@ -5,13 +5,14 @@ the same fields are written, with other texts. Whatever would be written elsewhe
 """
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from nemutator_controller.mutations import resources
-from nemutator_controller.mutations.amount_trials import Ready, Texts, amount_path, asked_in
+from nemutator_controller.mutations.amount_trials import Ready, Texts, asked_in
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.injection import INIT_CONTAINER, like_the_largest
 from nemutator_controller.mutations.operations import Operation
@@ -24,6 +25,9 @@ ContainerAmounts = tuple[Texts, ...]
 
 _LISTS = ("containers", "initContainers")
 _OURS = str(named("initContainers", INIT_CONTAINER))
+_AMOUNT = re.compile(
+    r"containers\[name=([-a-z0-9]+)\]\.resources\.(requests|limits)\.(.+)", re.DOTALL
+)
 
 
 def container_amounts(spec: Mapping[str, Any]) -> ContainerAmounts | None:
@@ -62,19 +66,122 @@ def _kind(texts: Texts) -> object:
     return sorted(requests), sorted(limits), counts
 
 
-def resized(
-    edits: Sequence[Edit],
-    operations: Sequence[Operation],
-    spec: Mapping[str, Any],
+class _Place(NamedTuple):
+    """Of one amount that a plan writes."""
+
+    container: int
+    side: str
+    resource: str
+    edit: int
+    """Its index, and so is the next."""
+    operation: int
+    replaces: bool
+    """Whether the pod asked for any before."""
+
+
+class AmountPlaces:
+    """Where a plan writes what depends on amounts of containers."""
+
+    __slots__ = ("_amounts", "_ours")
+
+    def __init__(self, amounts: Sequence[_Place], ours: Sequence[tuple[int, int, bool]]) -> None:
+        self._amounts = amounts
+        self._ours = ours
+        """Of our init container, its edit and its operation, and whether that writes a list of it."""
+
+    @classmethod
+    def found(
+        cls, edits: Sequence[Edit], operations: Sequence[Operation], names: Sequence[str]
+    ) -> "AmountPlaces | None":
+        """Those of a plan that was made for containers of these *names*; None: they are not what is expected."""
+        written_at = {
+            each["path"]: index
+            for index, each in enumerate(operations)
+            if each["op"] in ("add", "replace")
+        }
+
+        def writes(pointer: str, value: object) -> int | None:
+            at = written_at.get(pointer)
+            return at if at is not None and operations[at]["value"] == value else None
+
+        amounts: list[_Place] = []
+        ours: list[tuple[int, int, bool]] = []
+        for index, edit in enumerate(edits):
+            if edit.verb == resources.VERB:
+                found = _AMOUNT.fullmatch(edit.path)
+                if found is None or found[1] not in names:
+                    return None
+                container, side, resource = names.index(found[1]), found[2], found[3]
+                pointer = f"/spec/containers/{container}/resources/{side}{escaped(resource)}"
+                at = writes(pointer, edit.after[0]) if edit.after else None
+                if at is None:
+                    return None
+                amounts.append(_Place(container, side, resource, index, at, bool(edit.before)))
+            elif edit.path == _OURS and edit.after:
+                at = writes("/spec/initContainers/0", edit.after[0])
+                all_at = writes("/spec/initContainers", [edit.after[0]])
+                if at is None and all_at is None:
+                    return None
+                ours.append((index, all_at or 0, True) if at is None else (index, at, False))
+        return cls(tuple(amounts), tuple(ours))
+
+    def resize(
+        self,
+        edits: list[Edit],
+        operations: list[Operation],
+        spec: Mapping[str, Any],
+        amounts: ContainerAmounts,
+        sizing: Sizing | None,
+        bounds: ResourceBounds,
+    ) -> bool:
+        """Whether *edits* and *operations*, which are those of the plan otherwise, have now what is written into a pod that
+        has *spec*, with those *amounts*. If not, it is not known what that is, and they are of no use any more.
+
+        *sizing*: what writes amounts into it, of all that does; None: nothing.
+        """
+        containers = _objects(spec, "containers")
+        ready = _ready(containers, amounts, sizing, bounds)
+        if ready is None:
+            return False
+        pod = {"spec": spec}
+        if ready and not resources.may_be(pod, pod, "Pod", ready, bounds):
+            return False
+        places = iter(self._amounts)
+        for index, container in enumerate(containers):
+            asked = container.get("resources") or {}
+            for side, written in ready.get(container["name"], ()):
+                section = asked.get(side.name) or {}
+                for step, _, after, author in written:
+                    place, now = next(places, None), section.get(step.name)
+                    if place is None or place[:3] != (index, side.name, step.name):
+                        return False
+                    if place.replaces is (now is None):
+                        return False
+                    edits[place.edit] = Edit(
+                        path=edits[place.edit].path,
+                        before=() if now is None else (now,),
+                        after=after,
+                        verb=author.verb,
+                        policy=author.policy,
+                        reason=author.reason,
+                    )
+                    _write(operations, place.operation, after[0])
+        if next(places, None) is not None:
+            return False
+        for at, operation, is_listed in self._ours:
+            ours = _init_container(edits[at].after[0], containers, ready)
+            edits[at] = replace(edits[at], after=(ours,))
+            _write(operations, operation, [ours] if is_listed else ours)
+        return True
+
+
+def _ready(
+    containers: Sequence[Mapping[str, Any]],
     amounts: ContainerAmounts,
     sizing: Sizing | None,
     bounds: ResourceBounds,
-) -> tuple[tuple[Edit, ...], tuple[Operation, ...]] | None:
-    """*edits* and *operations* of a pod that has *spec* instead, with those *amounts*; None: it is not known what they are.
-
-    *sizing*: what writes amounts into it, of all that does; None: nothing.
-    """
-    containers = _objects(spec, "containers")
+) -> dict[str, Ready] | None:
+    """What is written into *containers*, by their names; None: it is not known."""
     ready: dict[str, Ready] = {}
     if sizing is not None:
         # Init containers come last, and nobody gives them other amounts.
@@ -84,56 +191,11 @@ def resized(
                 if found is None:
                     return None
                 ready[each["name"]] = found
-        pod = {"spec": spec}
-        if not resources.may_be(pod, pod, "Pod", ready, bounds):
-            return None
-    written = _Written(operations)
-    made = [edit for edit in edits if edit.verb != resources.VERB]
-    sized = list(_sized(containers, ready))
-    before = [edit for edit in edits if edit.verb == resources.VERB]
-    if [edit.path for _, edit in sized] != [edit.path for edit in before]:
-        return None
-    for (pointer, edit), other in zip(sized, before, strict=True):
-        is_alike = bool(edit.before) == bool(other.before)
-        if not (is_alike and written.replace(pointer, other.after[0], edit.after[0])):
-            return None
-    for index, edit in enumerate(made):
-        if edit.path == _OURS and edit.after:
-            other = _init_container(edit.after[0], containers, ready)
-            if not (
-                written.replace("/spec/initContainers/0", edit.after[0], other)
-                or written.replace("/spec/initContainers", [edit.after[0]], [other])
-            ):
-                return None
-            made[index] = replace(edit, after=(other,))
-    new = iter(edit for _, edit in sized)
-    rest = iter(made)
-    in_order = [next(new) if edit.verb == resources.VERB else next(rest) for edit in edits]
-    return tuple(in_order), tuple(written.operations)
+    return ready
 
 
-def _sized(
-    containers: Sequence[Mapping[str, Any]], ready: Mapping[str, Ready]
-) -> Sequence[tuple[str, Edit]]:
-    """What is written into them, each with its pointer."""
-    found: list[tuple[str, Edit]] = []
-    for index, container in enumerate(containers):
-        name = container["name"]
-        for side, amounts in ready.get(name, ()):
-            section = (container.get("resources") or {}).get(side.name) or {}
-            around = f"/spec/containers/{index}/resources{escaped(side.name)}"
-            for step, pointer, after, author in amounts:
-                now = section.get(step.name)
-                edit = Edit(
-                    path=str(amount_path(name, side.name, step.name)),
-                    before=() if now is None else (now,),
-                    after=after,
-                    verb=author.verb,
-                    policy=author.policy,
-                    reason=author.reason,
-                )
-                found.append((around + pointer, edit))
-    return found
+def _write(operations: list[Operation], at: int, value: object) -> None:
+    operations[at] = {**operations[at], "value": value}
 
 
 def _init_container(
@@ -160,23 +222,3 @@ def _with(asked: Mapping[str, Any], ready: Ready) -> Mapping[str, Any]:
 def _objects(spec: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
     listed = spec.get(field)
     return listed if type(listed) is list else []
-
-
-class _Written:
-    """Operations of which some get other values."""
-
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        self.operations = list(operations)
-        self._at = {
-            each["path"]: index
-            for index, each in enumerate(operations)
-            if each["op"] in ("add", "replace")
-        }
-
-    def replace(self, pointer: str, before: object, after: object) -> bool:
-        """Whether *before* was what is written there, and *after* is it now."""
-        at = self._at.get(pointer)
-        if at is None or self.operations[at]["value"] != before:
-            return False
-        self.operations[at] = {**self.operations[at], "value": after}
-        return True

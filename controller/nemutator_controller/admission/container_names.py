@@ -36,28 +36,30 @@ def container_names(spec: Mapping[str, Any]) -> ContainerNames | None:
     return tuple(found) if len(set(found)) == len(found) else None
 
 
-def renamed_edits(edits: Sequence[Edit], to: Mapping[str, str]) -> tuple[Edit, ...]:
-    """*edits* of containers that are called otherwise: *to* has the new name by each old one."""
-    return tuple([_renamed(edit, to) for edit in edits])
+class NamePlaces:
+    """Where a plan has the names of containers: in the paths of edits, and in the tests of its patch, in which all else is
+    found by its index."""
 
+    __slots__ = ("_paths", "_tests")
 
-def renamed_operations(
-    operations: Sequence[Operation], to: Mapping[str, str]
-) -> tuple[Operation, ...]:
-    """The same for a patch, which has names in its tests alone: all else is found by its index."""
-    return tuple(
-        [
-            {**each, "value": to.get(each["value"], each["value"])}
-            if each["op"] == "test" and _TESTED.fullmatch(each["path"])
-            else each
-            for each in operations
-        ]
-    )
+    def __init__(
+        self, edits: Sequence[Edit], operations: Sequence[Operation], names: ContainerNames
+    ) -> None:
+        at = {name: index for index, name in enumerate(names)}
+        self._paths = tuple(
+            (index, at[found[2]], found[1], found[3])
+            for index, edit in enumerate(edits)
+            if (found := _IN_A_CONTAINER.fullmatch(edit.path)) and found[2] in at
+        )
+        self._tests = tuple(
+            (index, at[each["value"]])
+            for index, each in enumerate(operations)
+            if each["op"] == "test" and _TESTED.fullmatch(each["path"]) and each["value"] in at
+        )
 
-
-def _renamed(edit: Edit, to: Mapping[str, str]) -> Edit:
-    found = _IN_A_CONTAINER.fullmatch(edit.path)
-    name = to.get(found[2]) if found else None
-    if found is None or name is None or name == found[2]:
-        return edit
-    return replace(edit, path=f"{found[1]}{name}{found[3]}")
+    def rename(self, edits: list[Edit], operations: list[Operation], names: ContainerNames) -> None:
+        """Write other *names* into *edits* and *operations*, which are those of the plan otherwise."""
+        for index, at, before, behind in self._paths:
+            edits[index] = replace(edits[index], path=f"{before}{names[at]}{behind}")
+        for index, at in self._tests:
+            operations[index] = {**operations[index], "value": names[at]}

@@ -7,6 +7,7 @@ that is known of the cluster has changed, all plans are forgotten.
 """
 
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -15,16 +16,15 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.admission.container_amounts import (
+    AmountPlaces,
     ContainerAmounts,
     container_amounts,
-    resized,
     shapes_of,
 )
 from nemutator_controller.admission.container_names import (
     ContainerNames,
+    NamePlaces,
     container_names,
-    renamed_edits,
-    renamed_operations,
 )
 from nemutator_controller.admission.ports import KnownCluster
 from nemutator_controller.mutations.decisions import Edit
@@ -32,7 +32,7 @@ from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.resources import Sizing
-from nemutator_controller.mutations.stamps import Stamp, in_full
+from nemutator_controller.mutations.stamps import Stamp, in_full, written
 from nemutator_controller.policies.plans import MutationPlan, Situation
 from nemutator_controller.policies.readings import (
     EVERYTHING,
@@ -59,6 +59,9 @@ _RANDOM = 5
 LONGEST_ID = 16
 """Characters of the id of a decision."""
 
+_BEFORE_ID = '{"id":"'
+_PLAIN_ID = re.compile("[0-9a-z]+")
+
 Circumstances = tuple[object, ...]
 
 
@@ -80,44 +83,70 @@ class Sized(NamedTuple):
     bounds: ResourceBounds
 
 
-class KnownPlan(msgspec.Struct, frozen=True):
+class KnownPlan(msgspec.Struct, frozen=True, gc=False):
     planned: MutationPlan
     operations: tuple[Operation, ...]
     stamp_at: int
     """The index of the operation that writes the stamp."""
-    names: ContainerNames | None = None
-    """Those of the pod's containers; None: it is for pods whose containers are called so alone."""
-    sized: bool = False
-    """Whether policies say what containers ask for."""
+    behind_id: str = ""
+    """The end of each stamp, which is the same but for the id before it; empty: it is written anew for each pod."""
 
-    def resized(self, amounts: ContainerAmounts, to: Sized) -> "KnownPlan | None":
-        """The plan for a pod whose containers ask for other amounts; None: it is not known, or has no room in its stamp."""
-        spec, sizing, bounds = to
-        sizing = sizing if self.sized else None
-        found = resized(self.planned.edits, self.operations, spec, amounts, sizing, bounds)
-        if found is None or not _has_room(found[0]):
-            return None
-        plan = MutationPlan(edits=found[0])
-        return KnownPlan(plan, found[1], self.stamp_at, self.names, self.sized)
-
-    def renamed(self, names: ContainerNames) -> "KnownPlan | None":
-        """The plan for a pod whose containers are called otherwise; None: its stamp has no room for their names."""
-        if self.names is None or names == self.names:
-            return self
-        to = dict(zip(self.names, names, strict=True))
-        edits = renamed_edits(self.planned.edits, to)
-        if sum(map(len, names)) > sum(map(len, self.names)) and not _has_room(edits):
-            return None
-        operations = renamed_operations(self.operations, to)
-        return KnownPlan(MutationPlan(edits=edits), operations, self.stamp_at, names, self.sized)
+    def stamp_text(self, decision: str) -> str:
+        """That of a further pod."""
+        if self.behind_id and len(decision) <= LONGEST_ID and _PLAIN_ID.fullmatch(decision):
+            return f"{_BEFORE_ID}{decision}{self.behind_id}"
+        return written(Stamp(decision, self.planned.edits))
 
     def operations_for(self, stamp: str) -> list[Operation]:
         """The patch for a further pod, which gets this *stamp*."""
-        written = self.operations[self.stamp_at]
-        value = stamp if isinstance(written["value"], str) else {str(names.MUTATION): stamp}
+        before = self.operations[self.stamp_at]
+        value = stamp if isinstance(before["value"], str) else {str(names.MUTATION): stamp}
         operations = list(self.operations)
-        operations[self.stamp_at] = written | {"value": value}
+        operations[self.stamp_at] = before | {"value": value}
         return operations
+
+
+class _FirstOfShape:
+    """The plan of the first pod of a shape, of which are made those of pods that differ in names and amounts of their
+    containers alone."""
+
+    __slots__ = ("_amounts", "_key", "_known", "_names", "_sized")
+
+    def __init__(self, key: PlanKey, known: KnownPlan, *, sized: bool) -> None:
+        """*sized*: whether policies say what containers ask for."""
+        self._key, self._known, self._sized = key, known, sized
+        self._names: NamePlaces | None = None
+        self._amounts: AmountPlaces | None = None
+
+    def like(self, key: PlanKey, to: Sized) -> KnownPlan | None:
+        """The plan of another pod; None: it is not known, or has no room in its stamp."""
+        first, known = self._key, self._known
+        edits, operations = list(known.planned.edits), list(known.operations)
+        names_differ = key.names != first.names
+        amounts_differ = key.amounts != first.amounts
+        if amounts_differ and key.amounts is not None:
+            spec, sizing, bounds = to
+            if self._amounts is None:
+                # Where names count they are the same.
+                called = first.names or container_names(spec) or ()
+                self._amounts = AmountPlaces.found(edits, operations, called)
+            places = self._amounts
+            sizing = sizing if self._sized else None
+            if places is None or not places.resize(
+                edits, operations, spec, key.amounts, sizing, bounds
+            ):
+                return None
+        if names_differ and key.names is not None and first.names is not None:
+            if self._names is None:
+                self._names = NamePlaces(edits, operations, first.names)
+            self._names.rename(edits, operations, key.names)
+        if not (names_differ or amounts_differ):
+            return known
+        made = tuple(edits)
+        end = end_of_stamps(made)
+        if end is None:
+            return None
+        return KnownPlan(MutationPlan(edits=made), tuple(operations), known.stamp_at, end)
 
 
 def are_same(known_now: Sequence[object], known_then: Sequence[object]) -> bool:
@@ -145,8 +174,8 @@ class KnownPlans:
         self._most = most
         self._known_then: tuple[object, ...] = ()
         self._plans: dict[PlanKey, KnownPlan] = {}
-        self._shapes: dict[tuple[Any, ...], tuple[PlanKey, KnownPlan]] = {}
-        """By keys without names and amounts of containers, the plan of the first such pod."""
+        self._shapes: dict[tuple[Any, ...], _FirstOfShape] = {}
+        """By keys without names and amounts of containers."""
         self._begins: dict[PlanKey, str] = {}
         """Of generated names, that of the last pod of each plan."""
 
@@ -197,8 +226,8 @@ class KnownPlans:
         if key is None:
             return None
         known = self._plans.get(key)
-        if known is None and (like := self._shapes.get(key.shape)) is not None:
-            known = _like(*like, key, to)
+        if known is None and (first := self._shapes.get(key.shape)) is not None:
+            known = first.like(key, to)
             if known is not None:
                 self._remember(key, known)
         return known
@@ -248,23 +277,13 @@ class KnownPlans:
             return None
         # All else of it is empty, and what has made the edits is not needed any more.
         kept = MutationPlan(edits=planned.edits)
-        known = KnownPlan(kept, tuple(operations), stamp_at, key.names, planned.sized)
+        known = KnownPlan(kept, tuple(operations), stamp_at, end_of_stamps(planned.edits) or "")
         self._remember(key, known)
         if key.names is not None or key.amounts is not None:
             if len(self._shapes) >= self._most:
                 del self._shapes[next(iter(self._shapes))]
-            self._shapes[key.shape] = key, known
+            self._shapes[key.shape] = _FirstOfShape(key, known, sized=planned.sized)
         return known
-
-
-def _like(of: PlanKey, known: KnownPlan, key: PlanKey, to: Sized) -> KnownPlan | None:
-    """The plan for *key* by what is *known* of one that differs in names and amounts of containers alone."""
-    like: KnownPlan | None = known
-    if key.names is not None:
-        like = known.renamed(key.names)
-    if like is not None and key.amounts is not None and key.amounts != of.amounts:
-        like = like.resized(key.amounts, to)
-    return like
 
 
 def _written_at(text: str, operations: list[Operation]) -> int | None:
@@ -334,9 +353,11 @@ def _content(
     return (content, names, amounts) if len(content) <= LARGEST else None
 
 
-def _has_room(edits: tuple[Edit, ...]) -> bool:
-    """Whether a stamp has room for *edits*, with an id of any length that ours have."""
-    return in_full(Stamp("0" * LONGEST_ID, edits)) is not None
+def end_of_stamps(edits: tuple[Edit, ...]) -> str | None:
+    """What stamps with *edits* end in; None: they have no room for them, with an id of any length that ours have."""
+    id_ = "0" * LONGEST_ID
+    text = in_full(Stamp(id_, edits))
+    return None if text is None else text.removeprefix(_BEFORE_ID + id_)
 
 
 def _token_volume(spec: dict[str, Any]) -> str:

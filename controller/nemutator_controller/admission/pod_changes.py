@@ -22,7 +22,7 @@ from nemutator_controller.policies.plans import MutationPlan
 POD = "Pod"
 
 
-class PodChange(msgspec.Struct, frozen=True):
+class PodChange(msgspec.Struct, frozen=True, gc=False):
     """Before it is recorded."""
 
     decision: str
@@ -38,7 +38,7 @@ class PodChange(msgspec.Struct, frozen=True):
     """Whether the plan was known."""
 
 
-class SavedChange(msgspec.Struct, frozen=True):
+class SavedChange(msgspec.Struct, frozen=True, gc=False):
     """What is recorded and remembered of a change."""
 
     pod: Any
@@ -51,7 +51,7 @@ class SavedChange(msgspec.Struct, frozen=True):
     """None: it is a dry run."""
 
 
-class DecidedRequest(msgspec.Struct, frozen=True):
+class DecidedRequest(msgspec.Struct, frozen=True, gc=False):
     """How a request ends, once what has to be recorded is."""
 
     result: Result
@@ -87,9 +87,10 @@ def change_of(
 def change_again(known: KnownPlan, decision: str, *, strict: bool) -> PodChange:
     """The change of a further pod like one that was planned for."""
     edits = known.planned.edits
-    stamp = Stamp(decision, edits)
-    operations = known.operations_for(written(stamp))
-    return PodChange(decision, known.planned, edits, stamp, operations, strict, is_again=True)
+    operations = known.operations_for(known.stamp_text(decision))
+    return PodChange(
+        decision, known.planned, edits, Stamp(decision, edits), operations, strict, is_again=True
+    )
 
 
 def record_of(

@@ -73,11 +73,12 @@ class _Alike:
     edits: tuple[Edit, ...]
     paths: tuple[Path, ...] | None = field(default=None, init=False)
     """Of the edits, once a pod was compared with them: most workloads' pods are alike."""
-    ids: deque[str] = field(default_factory=deque)
+    # Lists, though their first go first: they are short, and empty ones take a tenth of the memory of a deque.
+    ids: list[str] = field(default_factory=list)
     """Those that we have made ourselves."""
-    heard: deque[str] = field(default_factory=deque)
+    heard: list[str] = field(default_factory=list)
     """Those of the processes that share our port."""
-    given_back: deque[str] = field(default_factory=deque)
+    given_back: list[str] = field(default_factory=list)
     """Those that a pod had lost and has again. It may lose them once more, but whoever comes now is most likely
     another pod, which has lost its own."""
 
@@ -85,11 +86,11 @@ class _Alike:
         """Of two processes that give one back at the same moment each takes another one: its own oldest, or
         the other's newest."""
         if self.ids:
-            return self.ids.popleft()
+            return self.ids.pop(0)
         return self.heard.pop() if self.heard else self.given_back.pop()
 
     @property
-    def all_ids(self) -> tuple[deque[str], ...]:
+    def all_ids(self) -> tuple[list[str], ...]:
         return self.ids, self.heard, self.given_back
 
     def is_shown_by(self, pod: Any, values: dict[Path, Maybe]) -> bool:
@@ -189,7 +190,7 @@ class RecentStamps:
             alike = _Alike(kept, edits)
             self._of.setdefault(origin, []).append(alike)
             del self._of[origin][:-MOST_KINDS]
-        ids: deque[str] = getattr(alike, place)
+        ids: list[str] = getattr(alike, place)
         ids.append(id_)
         self._order.append((now, origin, alike, id_))
         self._forget(now)
@@ -236,7 +237,7 @@ class RecentStamps:
             _, origin, alike, id_ = self._order.popleft()
             for ids in alike.all_ids:
                 if ids and ids[0] == id_:
-                    ids.popleft()
+                    ids.pop(0)
                     self._drop_empty(origin, alike)
 
     def _drop_empty(self, origin: Origin, alike: _Alike) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 from nemutator_common import names
@@ -26,6 +26,8 @@ _POD_DECIDED, _WORKLOAD_DECIDED = (
 class DecisionLog:
     records: DecisionRecords
     process: Process
+    _counts: dict[str, Callable[[], object]] = field(default_factory=dict, init=False)
+    """By verb, what counts its edits."""
 
     async def save(
         self, decision: Decision, previewed: tuple[Edit, ...], *, edited: bool, durable: bool
@@ -54,11 +56,14 @@ class DecisionLog:
 
     def note(self, decision: Decision, planned: MutationPlan, result: Result) -> None:
         """Count the edits and log the decision, once its answer is certain."""
-        counts: dict[str, int] = {}
         for edit in planned.edits:
-            counts[edit.verb] = counts.get(edit.verb, 0) + 1
-        for verb, count in counts.items():
-            self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
+            count = self._counts.get(edit.verb)
+            if count is None:
+                meter = self.process.meter
+                count = self._counts[edit.verb] = meter.counter(
+                    names.ADMISSION_EDITS, verb=edit.verb
+                )
+            count()
         keys = _keys_of(decision.subject, planned, result)
         line = _POD_DECIDED if decision.subject.kind == "Pod" else _WORKLOAD_DECIDED
         line.log_again({**keys, names.DECISION: decision.id})

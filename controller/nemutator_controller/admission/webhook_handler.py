@@ -326,8 +326,9 @@ class WebhookHandler:
             meter.count(names.IMAGE_OFFENDERS, result=offender.result)
         for reason in planned.unpinned:
             meter.count(names.IMAGES_UNPINNED, reason=reason)
-        for why, count in Counter(each.why for each in planned.unresolved).items():
-            meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
+        if planned.unresolved:
+            for why, count in Counter(each.why for each in planned.unresolved).items():
+                meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
         if planned.refused:
             log.info(
                 "pod_refused", {names.POD: called(decided.subject), names.ERROR: planned.refused}

@@ -49,6 +49,9 @@ Texts = tuple[_Section, _Section]
 
 _NOTHING: Texts = (), ()
 
+_NOBODYS = Draft({}, "Pod")
+"""It stays as it is."""
+
 
 class Place(NamedTuple):
     """One amount of one container."""
@@ -240,13 +243,16 @@ class ContainerTrial(AmountTrial):
     """The same of one container that asks for *texts*, of which nobody has written any."""
 
     def __init__(self, texts: Texts) -> None:
-        super().__init__(Draft({}, "Pod"))
+        super().__init__(_NOBODYS)
         requests, limits = map(dict, texts)
         self._texts: Mapping[Side, Mapping[str, str]] = {"requests": requests, "limits": limits}
 
     def before(self, place: Place) -> Maybe:
         text = self._texts[place.side].get(place.resource)
         return () if text is None else (text,)
+
+    def asked_for(self, place: Place) -> Quantity | None:
+        return quantity(self._texts[place.side].get(place.resource))
 
 
 def asked_in(container: Json) -> Texts | None:

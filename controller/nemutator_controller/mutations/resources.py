@@ -8,13 +8,13 @@ the nodes or the pod itself would not let run is not made.
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from nemutator_controller.kube.quantities import Format, Quantity, QuantityError, parse_quantity
+from nemutator_controller.kube.quantities import Quantity, QuantityError, parse_quantity
 from nemutator_controller.mutations.advisor import (
     Advisor,
     Name,
@@ -31,6 +31,8 @@ from nemutator_controller.mutations.amount_trials import (
     MadeAmounts,
     Place,
     Ready,
+    ReadyAmount,
+    ReadySection,
     Texts,
     amount_path,
     ready_made,
@@ -39,20 +41,14 @@ from nemutator_controller.mutations.amount_trials import (
 from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
-from nemutator_controller.mutations.paths import Json
+from nemutator_controller.mutations.paths import FieldStep, Json
 from nemutator_controller.mutations.qos import class_of, quantity
 from nemutator_controller.mutations.resource_bounds import ResourceBounds, broken_by, own_bounds
+from nemutator_controller.mutations.rounded_amounts import share, whole_above, whole_below
 
 VERB = "resources"
 ADVICE_VERB = "prom_metrics"
 """The word of `skip-mutation` for values that come from measurements."""
-
-_MILLI = 10**6
-_UNIT = 10**9
-
-_WITHOUT_UNIT = frozenset("0123456789mun")
-_STEPS = {Format.BINARY: 1024, Format.DECIMAL: 1000}
-"""From one unit to the next."""
 
 QUANTITY = re.compile(r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$")
 """What people write. The API server reads more, like `-` and `+.e0`, and exponents of any length."""
@@ -144,6 +140,12 @@ class Sizing:
         self._resources = resources
         self._author = functools.partial(Author, VERB, policy)
         self._ready: dict[tuple[object, ...], Ready | None] = {}
+        self._parts = {
+            name: Sizing(replace(resources, requests={name: amount}), policy)
+            for name, amount in _apart(resources)
+        }
+        """By resource, where what is made of each depends on no other: most pods that ask for a new amount of one ask for
+        known ones of the others."""
 
     def ready_of(self, texts: Texts, bounds: ResourceBounds) -> Ready | None:
         """What is written into a container that asks for *texts*, and is not the only one of its pod; None: that needs
@@ -152,10 +154,27 @@ class Sizing:
         if key not in self._ready:
             if len(self._ready) >= MOST_KNOWN:
                 self._ready.clear()
-            trial = ContainerTrial(texts)
-            made = _made(trial, "", self._resources, _WITHOUT_ADVICE, bounds)
-            self._ready[key] = None if trial.again else ready_made(texts, made, self._author)
+            of = self._of_parts if self._parts else self._of_all
+            self._ready[key] = of(texts, bounds)
         return self._ready[key]
+
+    def _of_all(self, texts: Texts, bounds: ResourceBounds) -> Ready | None:
+        trial = ContainerTrial(texts)
+        made = _made(trial, "", self._resources, _WITHOUT_ADVICE, bounds)
+        return None if trial.again else ready_made(texts, made, self._author)
+
+    def _of_parts(self, texts: Texts, bounds: ResourceBounds) -> Ready | None:
+        requests, limits = texts
+        amounts: list[ReadyAmount] = []
+        for name, part in self._parts.items():
+            own = tuple([one for one in requests if one[0] == name])
+            beside = tuple([one for one in limits if one[0] == name])
+            found = part.ready_of((own, beside), bounds)
+            if found is None:
+                return None
+            for section in found:
+                amounts += section.amounts
+        return (ReadySection(FieldStep("requests"), tuple(amounts)),) if amounts else ()
 
     def written(self, draft: Draft, bounds: ResourceBounds) -> bool:
         """Whether all of it was ready, and is written into *draft*."""
@@ -165,6 +184,13 @@ class Sizing:
             lambda texts: self.ready_of(texts, bounds),
             lambda found: may_be(draft.manifest, draft.original, draft.kind, found, bounds),
         )
+
+
+def _apart(resources: ContainerResources) -> Sequence[tuple[Name, Amount]]:
+    """Requests of which none depends on another amount than its limit; none, where there are no two of them."""
+    asked = tuple(resources.requests.items())
+    alone = not resources.limits and not any(amount.raise_limit for _, amount in asked)
+    return asked if alone and len(asked) > 1 else ()
 
 
 def may_be(
@@ -302,12 +328,12 @@ def _amount(
         whole = trial.asked_for(place)
         if whole is None:
             return None
-        wanted, reason = _share(whole, amount.ratio), f"{amount.ratio:g} of {whole}"
+        wanted, reason = share(whole, amount.ratio), f"{amount.ratio:g} of {whole}"
     elif amount.ratio_of_limit is not None:
         limit = trial.found(place.beside)
         if limit is None:
             return None
-        wanted = _share(limit, amount.ratio_of_limit)
+        wanted = share(limit, amount.ratio_of_limit)
         reason = f"{amount.ratio_of_limit:g} of the limit {limit}"
     else:
         assert amount.value is not None, "a policy with faults is not applied"
@@ -316,7 +342,7 @@ def _amount(
     if amount.raise_limit and limit is not None and limit < wanted:
         limit = None
     wanted, holder = bounds.held(_bounded(wanted, amount), place.side, place.resource, limit)
-    wanted = _whole(wanted, place.resource)
+    wanted = whole_above(wanted, place.resource)
     if holder:
         reason = _joined(reason, f"held within {holder}")
     if limit is not None and wanted > limit:
@@ -343,36 +369,7 @@ def _settle(trial: AmountTrial, limit: Place, bounds: ResourceBounds) -> None:
         trial.set(limit, str(least), "held above the request")
     highest = bounds.highest_limit(limit.resource, least)
     if limit in trial.written and highest is not None and highest[0] < most:
-        trial.set(limit, str(_whole_below(highest[0], limit.resource)), f"held within {highest[1]}")
-
-
-@functools.lru_cache(maxsize=256)
-def _exactly(ratio: float) -> tuple[int, int]:
-    # As people write it: 0.1 is a tenth, not the nearest binary fraction.
-    exactly = Fraction(str(ratio))
-    return exactly.numerator, exactly.denominator
-
-
-def _share(amount: Quantity, ratio: float) -> Quantity:
-    """*ratio* of *amount*, in the units in which people have written that: 0.8 of 1Gi is 820Mi.
-
-    It is rounded up to the largest unit of which there are a hundred; an amount without a unit keeps none.
-    """
-    return _share_of(amount.nanos, amount.format, ratio)
-
-
-@functools.lru_cache(maxsize=1024)
-def _share_of(whole: int, format_: Format, ratio: float) -> Quantity:
-    # Most pods ask for the same few amounts.
-    parts, of = _exactly(ratio)
-    nanos = abs(whole) * parts // of * (1 if whole >= 0 else -1)
-    base = _STEPS.get(format_)
-    if base is None or str(Quantity(whole, format_))[-1:] in _WITHOUT_UNIT:
-        return Quantity(nanos, format_)
-    unit = _UNIT
-    while nanos >= 100 * unit * base:
-        unit *= base
-    return Quantity(-(-nanos // unit) * unit, format_)
+        trial.set(limit, str(whole_below(highest[0], limit.resource)), f"held within {highest[1]}")
 
 
 def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
@@ -382,17 +379,3 @@ def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
     if most is not None:
         wanted = min(wanted, most)
     return wanted
-
-
-def _whole(wanted: Quantity, resource: Name) -> Quantity:
-    """*wanted* rounded up: the API server refuses parts of a milli-CPU, and warns of parts of a byte."""
-    unit = _MILLI if resource == "cpu" else _UNIT
-    format_ = Format.DECIMAL if resource == "cpu" else wanted.format
-    return Quantity(-(-wanted.nanos // unit) * unit, format_)
-
-
-def _whole_below(wanted: Quantity, resource: Name) -> Quantity:
-    """The same, rounded down."""
-    unit = _MILLI if resource == "cpu" else _UNIT
-    format_ = Format.DECIMAL if resource == "cpu" else wanted.format
-    return Quantity(wanted.nanos // unit * unit, format_)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from nemutator_controller.admission.container_amounts import (
+    AmountPlaces,
     container_amounts,
-    resized,
     shapes_of,
 )
 from nemutator_controller.mutations.decisions import Edit
@@ -72,7 +72,12 @@ def test_pods_of_one_shape_ask_for_the_same_with_other_numbers(
 def of_another(spec: Any, edits: Any, operations: Any, sizing: Sizing | None = HALF) -> Any:
     amounts = container_amounts(spec)
     assert amounts is not None
-    return resized(edits, operations, spec, amounts, sizing, ResourceBounds())
+    names = [each["name"] for each in spec["containers"]]
+    places = AmountPlaces.found(edits, operations, names)
+    made, patch = list(edits), list(operations)
+    if places is None or not places.resize(made, patch, spec, amounts, sizing, ResourceBounds()):
+        return None
+    return made, patch
 
 
 def test_other_texts_are_written_in_the_same_places() -> None:

@@ -3,14 +3,10 @@
 from typing import Any
 
 import pytest
-from nemutator_controller.admission.container_names import (
-    container_names,
-    renamed_edits,
-    renamed_operations,
-)
+from nemutator_controller.admission.container_names import NamePlaces, container_names
 from nemutator_controller.mutations.decisions import Edit
 
-TO = {"a": "b", "b": "a", "metadata": "c"}
+NAMES, OTHERS = ("a", "b", "metadata"), ("b", "a", "c")
 
 
 def edit(path: str) -> Edit:
@@ -45,7 +41,8 @@ def test_edits_are_found_by_other_names() -> None:
         "metadata.labels[a]",
         "volumes[name=a]",
     ]
-    renamed = renamed_edits([edit(path) for path in paths], TO)
+    renamed = [edit(path) for path in paths]
+    NamePlaces(renamed, (), NAMES).rename(renamed, [], OTHERS)
     assert [each.path for each in renamed] == [
         "containers[name=b].resources.requests.cpu",
         "initContainers[name=a].image",
@@ -62,6 +59,7 @@ def test_a_patch_has_names_in_its_tests_alone() -> None:
         {"op": "test", "path": "/spec/volumes/0/name", "value": "a"},
         {"op": "test", "path": "/spec/containers/0/env/0/name", "value": "a"},
     ]
-    renamed = renamed_operations(operations, TO)
+    renamed = list(operations)
+    NamePlaces((), operations, NAMES).rename([], renamed, OTHERS)
     assert [each["value"] for each in renamed] == ["a", "b", "a", "a", "a"]
     assert [each["value"] for each in operations] == ["a", "a", "b", "a", "a"]

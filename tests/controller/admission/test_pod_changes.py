@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from nemutator_controller.admission.known_plans import KnownPlan
+import pytest
+from nemutator_controller.admission.known_plans import KnownPlan, end_of_stamps
 from nemutator_controller.admission.pod_changes import change_again, change_of, record_of
 from nemutator_controller.admission.reviews import MOST_WARNINGS, AdmissionRequest
 from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.mutations.patches import apply_patch
-from nemutator_controller.mutations.stamps import LONGEST, Stamp, parse_stamp
+from nemutator_controller.mutations.stamps import LONGEST, Stamp, parse_stamp, written
 from nemutator_controller.policies.plans import MutationPlan
 
 from tests.controller.mutations.pods import edit
@@ -53,6 +54,17 @@ def test_what_the_stamp_has_no_room_for_is_on_the_disk_first() -> None:
 def test_only_previewed_changes_make_no_patch() -> None:
     change = change_of(pod(), MutationPlan(previewed=(TEAM,)), "d1", None, strict=False)
     assert (change.operations, change.stamp, change.edits) == ([], None, ())
+
+
+@pytest.mark.parametrize("id_", ["d2", "0123456789abcdef", '"', "d" * 17, ""])
+def test_the_stamp_of_a_further_pod_is_as_any_other(id_: str) -> None:
+    known = KnownPlan(MutationPlan(edits=(TEAM,)), (), 0, end_of_stamps((TEAM,)) or "")
+    assert known.behind_id
+    assert known.stamp_text(id_) == written(Stamp(id_, (TEAM,)))
+
+
+def test_edits_for_which_no_stamp_has_room_have_no_end_of_stamps() -> None:
+    assert end_of_stamps((TEAM,) * 1_000) is None
 
 
 def test_a_further_pod_gets_the_same_with_a_stamp_of_its_own() -> None:
