@@ -20,6 +20,7 @@ from nemutator_controller.ingest.consuming import ConsumedReports
 from nemutator_controller.ingest.endpoint import Uplink
 from nemutator_controller.ingest.gathering import GatheredReports
 from nemutator_controller.ingest.learning import LearningTurns
+from nemutator_controller.ingest.opening import OpeningTurns
 from nemutator_controller.ingest.pointing import PointedReports
 from nemutator_controller.ingest.ports import ReportStore, UsageConsumer
 from nemutator_controller.ingest.progress import Stored
@@ -154,6 +155,7 @@ def nodes_part(
         nodes,
         pace,
         tables,
+        OpeningTurns(process.clock),
         process,
         only_containers=cluster is not None,
     )

@@ -61,8 +61,10 @@ class Uplink:
     async def _taken(self, content_type: str, body: bytes, caller: Caller) -> Ack:
         # Columns are read where they lie; a long body of JSON would hold the loop up.
         form = decode_columns if content_type == COLUMNS_TYPE else decode
-        batch = form(body) if len(body) < LONG else await asyncio.to_thread(form, body)
-        return await self.receiver.receive(batch, caller)
+        if len(body) < LONG:
+            return await self.receiver.receive(lambda: form(body), caller)
+        batch = await asyncio.to_thread(form, body)
+        return await self.receiver.receive(lambda: batch, caller)
 
     async def _acknowledged(self, request: web.Request) -> web.Response:
         node, epoch = request.query.get("node", ""), request.query.get("epoch", "")

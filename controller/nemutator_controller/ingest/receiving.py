@@ -1,6 +1,6 @@
 """Takes batches: each is refused with a reason, or shown, stored and acknowledged."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nemutator_common import names
@@ -11,6 +11,7 @@ from nemutator_common.wire_columns import COLUMNS_FORM
 from nemutator_controller.access.callers import Caller, CallerKind
 from nemutator_controller.ingest.batches import check
 from nemutator_controller.ingest.columns import ColumnBatch, check_columns
+from nemutator_controller.ingest.opening import OpeningTurns
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records
 from nemutator_controller.ingest.report_pace import ReportPace
@@ -31,16 +32,26 @@ class Receiver:
     view: NodesView
     pace: ReportPace
     tables: SeriesTables
+    turns: OpeningTurns
     process: Process
     only_containers: bool = False
     """Nobody here learns from what else than containers of pods has used."""
 
-    async def receive(self, batch: Batch, caller: Caller) -> Ack:
-        """Acknowledge *batch* once all of it is stored; sending it again changes nothing.
+    async def receive(self, open_body: Callable[[], Batch], caller: Caller) -> Ack:
+        """Acknowledge the batch that *open_body* returns, once all of it is stored; sending it again changes nothing.
 
         What is shown does not wait for the disk: when that is full, the page stays current, only the
         history has a gap, and the agent keeps what was not acknowledged.
         """
+        batch = await self.turns.opened(lambda: self._shown(open_body(), caller))
+        stored = await self.store.store(batch, now=self.process.clock.now())
+        self.process.meter.count(names.REPORTS_STORED, len(stored.fresh))
+        self.process.meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
+        self.process.meter.count(names.REPORTS_LOST, stored.lost)
+        return self._ack(batch.node, batch.epoch, stored.seq)
+
+    def _shown(self, batch: Batch, caller: Caller) -> Batch:
+        """*batch*, once it is checked, shown and named."""
         _admit(caller, batch.node)
         now = self.process.clock.now()
         packed = None
@@ -53,11 +64,7 @@ class Receiver:
             raise TooManyNodesError
         if isinstance(batch, ColumnBatch):
             self._name(batch)
-        stored = await self.store.store(batch, now=now)
-        self.process.meter.count(names.REPORTS_STORED, len(stored.fresh))
-        self.process.meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
-        self.process.meter.count(names.REPORTS_LOST, stored.lost)
-        return self._ack(batch.node, batch.epoch, stored.seq)
+        return batch
 
     async def acknowledged(self, node: str, epoch: str, caller: Caller) -> Ack:
         """How far *epoch* is stored, for an agent that does not know what to send next."""
