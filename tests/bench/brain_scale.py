@@ -7,7 +7,8 @@ and one that posts a report of 134 groups and 100 processes with the summaries o
 brain of so many nodes asks for. Reports are made by the agent's own encoder, before each round; a light client
 sends them: the agent's own is aiohttp's, which would need more of the one core that is left than the brain has,
 so that it would be measured in the brain's place. What one brain can take is found by posting as fast as it
-answers.
+answers: three rounds of one report from each node, and then a minute without a pause. What the brain does once a minute
+falls on one of the rounds or on none, and all of it on the minute, which therefore is judged.
 
 While all that happens somebody asks /healthz every 20 ms: how long that takes is how long the loop
 was held up by one object.
@@ -17,11 +18,13 @@ import contextlib
 import http.client
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -42,8 +45,12 @@ POINTS = 8
 """Of each container in the first report, as after an absence of the brain: advice begins there."""
 SUMMARIES = round(LONGEST_PACE_S / shape.SUMMARY_S)
 """And in each of the others."""
-KEEPERS_S = 70.0
-"""Longer than the brain waits between two savings of what it knows."""
+AT_ONCE = 24
+"""Reports that are on their way."""
+MINUTE_S = 60.0
+LONGEST_MINUTE_S = 100.0
+LITTLE_MORE_S = 5.0
+"""For which it goes on until everything has been saved."""
 
 SETTINGS = {"MOST_NODES": shape.NODES, "SIZED_CONTAINERS": 2 * shape.WORKLOADS + 1_000}
 
@@ -53,20 +60,17 @@ Figures = dict[str, Any]
 def bench() -> Result:
     measured = {str(nodes): measured_with(nodes) for nodes in shape.SIZES}
     largest = measured[str(shape.SIZES[-1])]
-    per_s = [
-        round(1e3 / done["cpu_ms_per_report"], 1)
-        for done in largest["rounds"][1:]
-        if done["cpu_ms_per_report"]
-    ]
-    advice, page, agent = largest["advice"], largest["topology"]["one_namespace"], largest["agent"]
+    minute, advice = largest["minute"], largest["advice"]
+    page, agent = largest["topology"]["one_namespace"], largest["agent"]
     return Result(
         measured=measured,
         aims=(
             aim("GiB of RssAnon, the most of all moments", largest["most_gib"], "<=", 1.0),
             aim("connections refused", largest["connect"]["refused"], "<=", 0),
-            aim("reports per second of one core, with real connections and polls",
-                min(done["per_s"] for done in largest["rounds"][1:]), ">=", 500),
-            aim("the same by the CPU time of the brain", min(per_s), ">=", 500),
+            aim("reports per second of one core, with real connections and polls, for a minute with all that it does in each",
+                minute["per_s"], ">=", 500),
+            aim("the same by the CPU time of the brain",
+                round(1e3 / minute["cpu_ms_per_report"], 1), ">=", 500),
             aim("reports that were not stored", largest["not_stored"], "<=", 0),
             aim("containers with advice", advice["items"], ">=", 2 * WORKLOADS_OF_LARGEST),
             aim("seconds to the advice of all containers", advice["seconds"], "<=", 1.0),
@@ -75,8 +79,8 @@ def bench() -> Result:
             aim("ms to the topology of one namespace", page["seconds"] * 1e3, "<=", 300),
             aim("ms that the loop was held up by the topology of one namespace",
                 page["held_up_ms"], "<=", 100),
-            aim("ms that the loop was held up while reports came and everything was kept",
-                largest["keeping"]["held_up_ms"], "<=", 100),
+            aim("ms that the loop was held up in a round or in that minute",
+                max(one["held_up_ms"] for one in (*largest["rounds"], minute)), "<=", 100),
             aim("ms of an agent's CPU for a report, as a part of that for JSON",
                 round(agent["columns_ms"] / agent["json_ms"], 2), "<=", 1.0),
         ),
@@ -116,7 +120,7 @@ def measure(folder: Path) -> Figures:
                 cpu_s = process.cpu_s()
                 watcher.reset()
                 points = SUMMARIES if number else POINTS
-                done = told(do="report", each=1, points=points, at_once=24)
+                done = told(do="report", points=points, at_once=AT_ONCE)
                 reports = sum(done["statuses"].values())
                 done |= {
                     "cpu_ms_per_report": round((process.cpu_s() - cpu_s) * 1e3 / reports, 2),
@@ -125,6 +129,7 @@ def measure(folder: Path) -> Figures:
                 }
                 rounds.append(done)
             figures["rounds"] = rounds
+            figures["minute"] = minute_of_reports(told, watcher, process, data)
             token = (data / "link-token").read_text().strip()
             figures["advice"] = asked(watcher, "/api/v1/advice", token)
             figures["advice_for_admission"] = asked(watcher, ADVICE_PATH, token)
@@ -134,27 +139,56 @@ def measure(folder: Path) -> Figures:
                 "one_namespace": asked(watcher, "/api/v1/topology?namespace=team-7", token),
                 "all": asked_by_pages(watcher, "/api/v1/topology", token),
             }
-            watcher.reset()
-            cpu_s = process.cpu_s()
-            per_s = round(rounds[-1]["per_s"] * 0.6)
-            calm = told(do="report", each=1, points=SUMMARIES, at_once=24, per_s=per_s,
-                        nodes=min(shape.NODES, int(per_s * KEEPERS_S)))  # fmt: skip
-            figures["keeping"] = calm | {
-                "cpu_share": round((process.cpu_s() - cpu_s) / calm["seconds"], 2),
-                "held_up_ms": watcher.held_up_ms(),
-                "rss_anon_mib": process.rss_anon_mib(),
-                "database_mib": round(sum(
-                    path.stat().st_size for path in data.glob("nemutator.db*")
-                ) / 2**20, 1),
-            }  # fmt: skip
         figures["most_gib"] = round(watcher.most_mib / 1024, 3)
         figures["not_stored"] = sum(
             count
-            for one in (*rounds, figures["keeping"])
+            for one in (*rounds, figures["minute"])
             for status, count in one["statuses"].items()
             if status != "200"
         )
         return figures
+
+
+def minute_of_reports(told: Any, watcher: "Watcher", process: Process, data: Path) -> Figures:
+    """Reports as fast as the brain answers, for at least a minute and until all histograms have been saved in it: what the brain does
+    once a minute is in it, and what it does less often, too."""
+    watcher.reset()
+    began, cpu_s = time.time(), process.cpu_s()
+    seconds, p99_ms, statuses = 0.0, 0.0, Counter[str]()
+    while seconds < LONGEST_MINUTE_S:
+        part = told(do="sustain", at_once=AT_ONCE, seconds=LITTLE_MORE_S if seconds else MINUTE_S)
+        seconds += part["seconds"]
+        statuses.update(part["statuses"])
+        p99_ms = max(p99_ms, part["p99_ms"])
+        saved = histograms_since(data, began)
+        if saved >= 2 * shape.WORKLOADS:
+            break
+    reports, cpu_s = statuses["200"], process.cpu_s() - cpu_s
+    return {
+        "statuses": statuses,
+        "seconds": round(seconds, 1),
+        "per_s": round(reports / seconds, 1),
+        "p99_ms": p99_ms,
+        "cpu_share": round(cpu_s / seconds, 2),
+        "cpu_ms_per_report": round(cpu_s * 1e3 / reports, 2),
+        "held_up_ms": watcher.held_up_ms(),
+        "rss_anon_mib": process.rss_anon_mib(),
+        "histograms_saved": saved,
+        "database_mib": round(
+            sum(path.stat().st_size for path in data.glob("nemutator.db*")) / 2**20, 1
+        ),
+    }
+
+
+def histograms_since(data: Path, moment: float) -> int:
+    """Containers of which what was reported since *moment* is on disk."""
+    with contextlib.closing(
+        sqlite3.connect(f"file:{data / 'nemutator.db'}?mode=ro", uri=True)
+    ) as database:
+        found: int = database.execute(
+            "SELECT COUNT(*) FROM histograms WHERE heard_at >= ?", (moment,)
+        ).fetchone()[0]
+        return found
 
 
 class Watcher:

@@ -12,6 +12,7 @@ import random
 import ssl
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -35,6 +36,7 @@ from nemutator_common.wire import (
 from nemutator_common.wire_columns import COLUMNS_FORM, COLUMNS_TYPE
 
 from tests.bench import brain_scale_shape as shape
+from tests.bench.brain_scale_records import MadeRecord, made_record
 from tests.bench.brain_scale_tokens import token_of
 
 UNITS = 40
@@ -167,6 +169,9 @@ class Agents:
         self._reopened = 0
         self._cut_polls = 0
         self._asked_s = 0.0
+        self._made: dict[int, MadeRecord] = {}
+        """The last record of each node."""
+        self._next_node = -1
 
     async def connect(self, _: dict[str, Any]) -> dict[str, Any]:
         """Two connections for each node: one that waits for requests, one that posts."""
@@ -232,31 +237,42 @@ class Agents:
             wait_s = POLL_S
 
     async def report(self, told: dict[str, Any]) -> dict[str, Any]:
-        """*each* reports of every node, *points* summaries of each container in every *of*-th."""
-        statuses: dict[str, int] = {}
-        times: list[float] = []
-        nodes = range(told.get("nodes", shape.NODES))
-        self._reopened = 0
+        """One report of every node, with *points* summaries of each container."""
         # Made before: the agents' core makes fewer reports in a second than the brain's takes. Meanwhile those who wait for
         # requests ask again as they do elsewhere, each at its own time: otherwise all of them would when the round begins.
         made_s, sizes = 0.0, []
         bodies: list[tuple[int, bytes]] = []
-        for node in [node for _ in range(told["each"]) for node in nodes]:
+        for node in range(shape.NODES):
             cpu_s = time.process_time()
             bodies.append((node, self._body(node, told["points"])))
             made_s += time.process_time() - cpu_s
             sizes.append(len(bodies[-1][1]))
             await asyncio.sleep(0)
-        made_ms = made_s * 1e3 / len(bodies)
+        return await self._sent(bodies, told["at_once"]) | {
+            "bytes": round(sum(sizes) / len(sizes)),
+            "agent_ms_per_report": round(made_s * 1e3 / len(bodies), 2),
+        }
+
+    async def sustain(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Reports of one node after the other for *seconds*, each what the node has said last with the times of now."""
+        until = time.monotonic() + told["seconds"]
+
+        def bodies() -> Iterator[tuple[int, bytes]]:
+            while time.monotonic() < until:
+                node = self._next_node = (self._next_node + 1) % shape.NODES
+                yield node, self._encoded(node, self._made[node].at(time.time()))
+
+        return await self._sent(bodies(), told["at_once"])
+
+    async def _sent(self, bodies: Iterable[tuple[int, bytes]], at_once: int) -> dict[str, Any]:
+        statuses: dict[str, int] = {}
+        times: list[float] = []
+        self._reopened = 0
         queue = iter(bodies)
         begun = time.monotonic()
-        pace_s = 1 / told["per_s"] if told.get("per_s") else 0.0
-        sent = count()
 
         async def worker() -> None:
             for node, body in queue:
-                if (early_s := begun + next(sent) * pace_s - time.monotonic()) > 0:
-                    await asyncio.sleep(early_s)
                 request = _request("POST", REPORTS_PATH, node, body)
                 asked_at = time.monotonic()
                 try:
@@ -272,7 +288,7 @@ class Agents:
                 statuses[status] = statuses.get(status, 0) + 1
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(told["at_once"]):
+            for _ in range(at_once):
                 group.create_task(worker())
         seconds = time.monotonic() - begun
         times.sort()
@@ -282,8 +298,6 @@ class Agents:
             "per_s": round(statuses.get("200", 0) / seconds, 1),
             "p50_ms": round(times[len(times) // 2] * 1e3, 1),
             "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 1),
-            "bytes": round(sum(sizes) / len(sizes)),
-            "agent_ms_per_report": round(made_ms, 2),
             "asked_for_one_each_s": self._asked_s,
             "reopened": self._reopened,
             "polls_cut_so_far": self._cut_polls,
@@ -292,6 +306,11 @@ class Agents:
     def _body(self, node: int, points: int) -> bytes:
         form = self._forms[node]
         record = form.record(at(self._reports[node], time.time(), points))
+        self._made[node] = made_record(record)
+        return self._encoded(node, record)
+
+    def _encoded(self, node: int, record: bytes) -> bytes:
+        form = self._forms[node]
         return form.encode(shape.node_name(node), "e1", [(next(self._seqs[node]), record)])
 
     async def compare(self, _: dict[str, Any]) -> dict[str, Any]:
@@ -329,6 +348,7 @@ async def obey(port: int) -> None:
         known = {
             "connect": agents.connect,
             "report": agents.report,
+            "sustain": agents.sustain,
             "compare": agents.compare,
         }
         while line := await asyncio.to_thread(sys.stdin.readline):
