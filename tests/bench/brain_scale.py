@@ -154,15 +154,13 @@ def minute_of_reports(told: Any, watcher: "Watcher", process: Process, data: Pat
     once a minute is in it, and what it does less often, too."""
     watcher.reset()
     began, cpu_s = time.time(), process.cpu_s()
-    seconds, p99_ms, statuses = 0.0, 0.0, Counter[str]()
-    while seconds < LONGEST_MINUTE_S:
+    seconds, p99_ms, statuses, saved = 0.0, 0.0, Counter[str](), 0
+    while seconds < LONGEST_MINUTE_S and saved < 2 * shape.WORKLOADS:
         part = told(do="sustain", at_once=AT_ONCE, seconds=LITTLE_MORE_S if seconds else MINUTE_S)
         seconds += part["seconds"]
         statuses.update(part["statuses"])
         p99_ms = max(p99_ms, part["p99_ms"])
         saved = histograms_since(data, began)
-        if saved >= 2 * shape.WORKLOADS:
-            break
     reports, cpu_s = statuses["200"], process.cpu_s() - cpu_s
     return {
         "statuses": statuses,

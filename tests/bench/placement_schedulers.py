@@ -94,6 +94,9 @@ class Filled:
     seen: dict[str, str] = field(default_factory=dict)
     """Where each pod is that has been seen on a node, as a watch tells."""
 
+    def has_flows(self) -> bool:
+        return False
+
     def node_of(self, uid: str) -> str | None:
         return self.seen.get(uid, "")
 

@@ -3,10 +3,11 @@
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nemutator_common import names
+from nemutator_common.clocks import Clock
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
@@ -71,7 +72,7 @@ def oversell_part(
     )
     policies = WatchedSpecs(informer, by_name, OVERSELLS)
     keeping = OversellKeeping(
-        NodesToOversell(cluster, nodes, counted, levels),
+        NodesToOversell(cluster, nodes, counted, levels, process.clock),
         policies,
         CeilingOfSeasons(seasons),
         BrainJournal(SqlJournal(context.database)),
@@ -111,6 +112,15 @@ class CeilingOfSeasons:
 
 
 @dataclass(frozen=True, slots=True)
+class _Counted:
+    """Of pods, by node."""
+
+    at: float
+    requested_millis: Mapping[str, int]
+    busy_cores: Mapping[str, float]
+
+
+@dataclass(slots=True)
 class NodesToOversell:
     """The `ObservedNodes`."""
 
@@ -118,15 +128,15 @@ class NodesToOversell:
     reported: Nodes
     counted: CountedCluster
     levels: KnownLevels
+    clock: Clock
+    _kept: _Counted | None = field(default=None, init=False)
 
-    async def now(self) -> Sequence[ObservedNode] | None:
+    async def now(self, *, counted_within_s: float) -> Sequence[ObservedNode] | None:
         try:
-            figures = await self.counted.now()
+            pods = await self._counted(counted_within_s)
             found = self.cluster.objects.nodes.snapshot().objects.values()
         except (NotListedYetError, NotSyncedError):
             return None
-        # In a thread: it goes through all pods.
-        busy = await asyncio.to_thread(busy_cores, figures, await self.levels.now())
         nodes: list[ObservedNode] = []
         for number, each in enumerate(found, 1):
             if number % AT_ONCE == 0:
@@ -135,7 +145,6 @@ class NodesToOversell:
             if each.metadata.deletion_timestamp:
                 continue
             node = observed(each)
-            counted = figures.nodes.get(name)
             for report in self.reported.named(name):
                 # What was read back from the disk is of another time.
                 if not report.restored:
@@ -150,11 +159,21 @@ class NodesToOversell:
             nodes.append(
                 replace(
                     node,
-                    requested_millis=0 if counted is None else counted.tally.requests.cpu_millis,
-                    usual_millis=_millis(busy.get(name)),
+                    requested_millis=pods.requested_millis.get(name, 0),
+                    usual_millis=_millis(pods.busy_cores.get(name)),
                 )
             )
         return nodes
+
+    async def _counted(self, within_s: float) -> _Counted:
+        kept, now = self._kept, self.clock.monotonic()
+        if kept is None or now - kept.at >= within_s:
+            figures = await self.counted.now()
+            # In a thread: it goes through all pods.
+            busy = await asyncio.to_thread(busy_cores, figures, await self.levels.now())
+            requested = {name: one.tally.requests.cpu_millis for name, one in figures.nodes.items()}
+            kept = self._kept = _Counted(now, requested, busy)
+        return kept
 
     async def write(self, node: ObservedNode, ratio: int | None) -> bool:
         return await write_ratio(self.cluster, node, ratio)

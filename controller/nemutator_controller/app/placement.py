@@ -121,6 +121,9 @@ class ClusterNodes:
     levels: KnownLevels
     clock: Clock
 
+    def has_flows(self) -> bool:
+        return self.flows.has_any(now=self.clock.now())
+
     def node_of(self, uid: str) -> str | None:
         snapshot = self.watched.pods()
         if snapshot is None:

@@ -40,9 +40,9 @@ class OpeningTurns:
         if not self._waiting and not self._is_over():
             self._begin()
             return open_body()
-        waiting = _Waiting(open_body, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        return await waiting.done
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(open_body, done))
+        return await done
 
     def _is_over(self) -> bool:
         began_at = self._began_at

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
 FineCodes = npt.NDArray[np.uint16]
 CoarseCodes = npt.NDArray[np.uint8]
 
@@ -48,6 +49,9 @@ def _fine_values() -> Numbers:
 _FINE = _fine_values()
 
 
+_FINE_SINGLES = _FINE.astype(np.float32)
+
+
 def decode_fine(codes: FineCodes) -> Numbers:
     """What *codes* stand for; NaN where that is not known."""
     found: Numbers = _FINE[codes]
@@ -83,6 +87,11 @@ class CoarseScale:
         return found
 
     @cached_property
+    def singles(self) -> Singles:
+        """What each code stands for, in half the memory."""
+        return self._values.astype(np.float32)
+
+    @cached_property
     def _values(self) -> Numbers:
         steps = np.arange(self.last + 1 - FIRST, dtype=np.float64)
         return np.concatenate([[np.nan, 0.0], self.lowest * self.ratio**steps])
@@ -103,6 +112,11 @@ class ShareScale:
         shares = (codes.astype(np.float64) - ZERO) / (self.last - ZERO)
         return np.where(codes == UNKNOWN, np.nan, shares)
 
+    @cached_property
+    def singles(self) -> Singles:
+        """What each code stands for, in half the memory. One code is not used."""
+        return self.decode(np.arange(self.last + 2, dtype=np.uint8)).astype(np.float32)
+
 
 class FineScale:
     """For 16 bits, as `encode_fine` has them."""
@@ -112,3 +126,8 @@ class FineScale:
 
     def decode(self, codes: FineCodes) -> Numbers:
         return decode_fine(codes)
+
+    @property
+    def singles(self) -> Singles:
+        """What each code stands for, in half the memory."""
+        return _FINE_SINGLES

@@ -44,6 +44,10 @@ class KeptFlows:
         while self._count > self._most and len(self._nodes) > 1:
             self._count -= len(self._nodes.pop(next(iter(self._nodes))))
 
+    def has_any(self, *, now: float) -> bool:
+        """Whether anything was told of lately."""
+        return any(at >= now - KEPT_S for kept in self._nodes.values() for at, _ in kept.values())
+
     def all(self, *, now: float) -> list[tuple[str, Sequence[Flow]]]:
         """By node, what was told of lately."""
         return [

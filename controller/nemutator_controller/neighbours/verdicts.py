@@ -130,11 +130,13 @@ class Verdicts:
         yield from self._conclude_workloads(touched, now)
         self._touched, self._told = set(), {role: set() for role in ROLES}
         self.unplaced, self._unplaced = self._unplaced, 0
-        known = set[str]()
+        known, untold = set[str](), Counter[str]()
         for some in _parts(list(self._nodes.values())):
             known.update(*(node.known for node in some))
+            for node in some:
+                untold.update(node.untold)
             yield None
-        yield self._neighbourhood(nodes_count, known, now)
+        yield self._neighbourhood(nodes_count, known, untold, now)
 
     def take_in(self, nodes: Iterable[LookedNode], *, now: float) -> None:
         """Take in some of the nodes of a look, for a turn of the loop."""
@@ -162,7 +164,12 @@ class Verdicts:
         known_before = before.workloads if before is not None else {}
         self._pods_of.update(w for uid, w in workloads.items() if uid not in known_before)
         self._grade_pods(found.pods, now)
-        bad = {uid: pod for uid, pod in found.pods.items() if pod.links or self._is_bad(uid)}
+        may_be = set[str]().union(*(weeks.bad_of(found.pods) for weeks in self._pod_weeks.values()))
+        bad = {
+            uid: pod
+            for uid, pod in found.pods.items()
+            if pod.links or self._is_bad(uid, was_bad=uid in may_be)
+        }
         self._nodes[node.node] = _Node(
             containers=found.containers,
             untold=found.untold,
@@ -170,7 +177,11 @@ class Verdicts:
             workloads=workloads,
             known=frozenset(uid for uid, pod in found.pods.items() if len(pod.told) == len(ROLES)),
             pods=bad,
-            shown=[self._pod(pod) for uid, pod in bad.items() if self._is_bad(uid)],
+            shown=[
+                self._pod(pod)
+                for uid, pod in bad.items()
+                if self._is_bad(uid, was_bad=uid in may_be)
+            ],
         )
 
     def _name(self, workload: NeighbourWorkload) -> NeighbourWorkload:
@@ -195,10 +206,11 @@ class Verdicts:
             grades = {uid: self._pods.grade((uid, role)) for uid in told}
             self._unplaced += self._pod_weeks[role].add(told, grades, now=now)
 
-    def _is_bad(self, uid: str) -> bool:
-        """Whether it has a grade above 0, or had one this week."""
+    def _is_bad(self, uid: str, *, was_bad: bool) -> bool:
+        """Whether it has a grade above 0, or so often had one this week that it counts, where it *was_bad* at all."""
         return any(
-            self._pods.grade((uid, role)) or self._pod_weeks[role].worst(uid) for role in ROLES
+            self._pods.grade((uid, role)) or (was_bad and self._pod_weeks[role].worst(uid))
+            for role in ROLES
         )
 
     def _conclude_workloads(
@@ -248,7 +260,7 @@ class Verdicts:
             self._shown_workloads.pop(workload, None)
 
     def _neighbourhood(
-        self, nodes_count: int, known: AbstractSet[str], now: float
+        self, nodes_count: int, known: AbstractSet[str], untold: Mapping[str, int], now: float
     ) -> Neighbourhood:
         nodes = self._nodes.values()
         top = max(LEAST_TOP, math.ceil(self.share * nodes_count))
@@ -259,7 +271,7 @@ class Verdicts:
             workloads=tuple(sorted(self._shown_workloads.values(), key=_badness)),
             links=tuple(link for node in nodes for link in node.links),
             containers=sum(node.containers for node in nodes),
-            untold=dict(sum((node.untold for node in nodes), Counter[str]())),
+            untold=dict(untold),
             top=top,
             known_pods=known,
         )

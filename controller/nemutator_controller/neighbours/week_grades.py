@@ -81,6 +81,14 @@ class WeekGrades(Generic[K]):
             int(np.searchsorted(reached, WORST * times)),
         )
 
+    def bad_of(self, keys: Iterable[K]) -> set[K]:
+        """Those that had a grade above 0 this week."""
+        found = [(key, row) for key in keys if (row := self._rows.get(key)) is not None]
+        if not found:
+            return set()
+        bad = self._counts[[row for _, row in found], :, 1:].any(axis=(1, 2))
+        return {found[number][0] for number in np.flatnonzero(bad).tolist()}
+
     def worst(self, key: K) -> int:
         """The 99th percentile; 0 as well where it is not known yet."""
         row = self._rows.get(key)

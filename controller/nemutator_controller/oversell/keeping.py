@@ -46,6 +46,9 @@ MOST_AT_ONCE = 20
 """Nodes that are written to in one round: the others have to wait for the next."""
 AT_ONCE = 200
 """Nodes that are decided about in one turn of the loop."""
+UNWANTED_S = 300.0
+"""How old what pods request may be, where nobody wants any node oversold: it takes seconds to go through 150 000 pods, and all that is
+made of it then is what somebody might read."""
 AGAIN_S = 600.0
 """How long nothing is written after the API server has refused it."""
 
@@ -81,6 +84,8 @@ class OversellKeeping:
     """By uid, when the ratio of a node was changed."""
     _disputes: WriteDisputes[str] = field(default_factory=WriteDisputes, init=False)
     _refused_at: float | None = field(default=None, init=False)
+    _stands: bool = field(default=True, init=False)
+    """Whether anything of ours may stand on a node."""
 
     def __post_init__(self) -> None:
         self._uses = NodeUses(self.minute_s)
@@ -94,7 +99,9 @@ class OversellKeeping:
         self.problem = await self._round()
 
     async def _round(self) -> str:
-        nodes, policies = await self.nodes.now(), self.policies.sound()
+        policies = self.policies.sound()
+        is_wanted = bool(policies or self.policies.faulty()) or self._stands
+        nodes = await self.nodes.now(counted_within_s=0.0 if is_wanted else UNWANTED_S)
         if nodes is None or policies is None:
             return "nodes or NodeOversells are not listed yet"
         now = self.process.clock.now()
@@ -107,6 +114,7 @@ class OversellKeeping:
         except StoreUnavailableError as failure:
             return f"the journal: {failure.reason}"
         here = {node.uid for node in nodes}
+        self._stands = any(node.is_ours for node in nodes)
         self._stepped = {uid: at for uid, at in self._stepped.items() if uid in here}
         left, oversold = MOST_AT_ONCE, 0
         verdicts: list[NodeVerdict] = []

@@ -38,8 +38,8 @@ class OversellPolicies(Protocol):
 
 
 class ObservedNodes(Protocol):
-    async def now(self) -> Sequence[ObservedNode] | None:
-        """None: they are not known yet."""
+    async def now(self, *, counted_within_s: float) -> Sequence[ObservedNode] | None:
+        """None: they are not known yet. What their pods request and usually use may have been counted so long ago."""
         ...
 
     async def write(self, node: ObservedNode, ratio: int | None) -> bool:

@@ -10,6 +10,10 @@ class NodesSource(Protocol):
         """The nodes as they are now; None while they are not known."""
         ...
 
+    def has_flows(self) -> bool:
+        """Whether any agent has told lately who talks to whom."""
+        ...
+
     def node_of(self, uid: str) -> str | None:
         """Of a pod, at once; empty: it has not been seen on one yet; None: nobody knows the pod."""
         ...

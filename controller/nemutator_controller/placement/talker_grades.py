@@ -51,6 +51,10 @@ class TalkerGrades:
     """Workloads of which nothing is told, for want of room."""
     _held: HeldGrades[tuple[Workload, Workload]] = field(default_factory=HeldGrades, init=False)
 
+    def __len__(self) -> int:
+        """Of pairs, those that are told or may be soon."""
+        return len(self._held)
+
     def see(self, found: NodesSnapshot) -> None:
         """Once in each round."""
         scores = dict.fromkeys(self._held, 0.0)

@@ -31,6 +31,9 @@ class TalkerTelling:
             await self.process.clock.sleep(self.round_s)
 
     async def round(self) -> None:
+        if not len(self._grades) and not self.snapshot.source.has_flows():
+            # Where agents do not look at flows there is nothing to tell, and the whole cluster would be counted for it.
+            return
         found = await self.snapshot.fresh()
         if found is None:
             return

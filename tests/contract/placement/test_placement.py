@@ -29,6 +29,9 @@ CLOCK = ManualClock()
 
 
 class Fixed:
+    def has_flows(self) -> bool:
+        return False
+
     def node_of(self, uid: str) -> str | None:
         return ""
 

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from nemutator_controller.ingest.usage_codes import (
     LARGEST,
     CoarseScale,
+    FineScale,
     ShareScale,
     decode_fine,
     encode_fine,
@@ -68,3 +69,10 @@ def test_a_share_is_exact_to_a_five_hundredth_and_its_ends_are_exact(share: floa
     assert abs(back[0] - share) <= 0.002
     assert back[1:3].tolist() == [0.0, 1.0]
     assert np.isnan(back[3])
+
+
+def test_singles_are_what_all_codes_stand_for() -> None:
+    for scale, code in ((FineScale(), np.uint16), (CPU, np.uint8), (ShareScale(), np.uint8)):
+        codes = np.arange(np.iinfo(code).max + 1, dtype=code)
+        assert scale.singles.dtype == np.float32
+        np.testing.assert_array_equal(scale.singles[codes], scale.decode(codes).astype(np.float32))  # type: ignore[arg-type]

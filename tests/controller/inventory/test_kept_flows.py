@@ -27,3 +27,13 @@ def test_both_bounds_hold_and_the_oldest_make_room() -> None:
     kept.take("n2", [flow("db-1", "10.1.0.1"), flow("db-1", "10.1.0.2")], now=NOW)
     assert addresses(kept) == {"n2": ["10.1.0.1", "10.1.0.2"]}
     assert len(kept) == 2
+
+
+def test_whether_there_is_any_follows_what_is_kept() -> None:
+    kept = KeptFlows()
+    assert not kept.has_any(now=NOW)
+    kept.take("n1", [], now=NOW)
+    assert not kept.has_any(now=NOW)
+    kept.take("n2", [flow("web-1", "10.1.0.2")], now=NOW)
+    assert kept.has_any(now=NOW + KEPT_S)
+    assert not kept.has_any(now=NOW + KEPT_S + 1)

@@ -1,8 +1,17 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from nemutator_controller.neighbours.co_movement import LEAST_MINUTES
-from nemutator_controller.neighbours.links import assess, most_of_a_victim
-from nemutator_controller.neighbours.node_window import FIGURES, MINUTES
+from nemutator_controller.neighbours.links import (
+    assess,
+    busiest,
+    most_of_a_victim,
+    row_quantiles,
+    rows_reaching,
+)
+from nemutator_controller.neighbours.node_window import FIGURES, MINUTES, Values
 from nemutator_controller.neighbours.resources import Contended
 
 from tests.fakes.planted_neighbours import harmed, planted_node
@@ -86,3 +95,25 @@ def test_a_node_without_containers_is_no_fault() -> None:
 
 def test_whoever_is_slowed_down_is_not_blamed_beside_who_slows_it_down() -> None:
     assert most_of_a_victim(Contended.CACHE) == 1 < most_of_a_victim(Contended.CPU)
+
+
+@given(
+    arrays(
+        np.float32,
+        st.tuples(st.integers(0, 5), st.integers(1, MINUTES)),
+        elements=st.sampled_from([0.0, 0.05, 0.1, 0.2, 3.0, float("nan")]),
+    ),
+    st.sampled_from([0.1, 0.5, 0.9]),
+    st.sampled_from([0.05, 0.1, 0.15, 5.0]),
+)
+def test_who_reaches_a_bound_is_counted_as_it_would_be_found_in_order(
+    values: Values, part: float, bound: float
+) -> None:
+    enough = np.count_nonzero(~np.isnan(values), axis=1) >= LEAST_MINUTES
+    in_order = np.flatnonzero(enough & (row_quantiles(values, part) >= bound))
+    assert rows_reaching(values, part, bound) == in_order.tolist()
+
+
+@given(arrays(np.float32, st.integers(1, MINUTES), elements=st.floats(0, 1e6, width=32)))
+def test_the_busiest_is_the_90th_percentile(together: Values) -> None:
+    assert busiest(together) == pytest.approx(float(np.quantile(together.astype(float), 0.9)))

@@ -115,3 +115,21 @@ def test_who_was_read_back_and_is_never_seen_again_makes_room_after_a_week() -> 
     week.restore(counted((0, 4)).bad(most=1), until=int(NOW // DAY_S), now=NOW)
     assert week.add(["b"], {}, now=NOW + (DAYS - 1) * DAY_S) == 1
     assert week.add(["b"], {}, now=NOW + DAYS * DAY_S) == 0
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.dictionaries(st.sampled_from("abcd"), st.integers(0, 4))),
+        max_size=30,
+    )
+)
+def test_those_that_were_bad_this_week_are_found_together(
+    looks: list[tuple[int, dict[str, int]]],
+) -> None:
+    week: WeekGrades[str] = WeekGrades(3)
+    looks = sorted(looks, key=lambda look: look[0])
+    for day, grades in looks:
+        week.add(grades, grades, now=NOW + day * DAY_S)
+    bad = {key for key, counts in week.bad(most=10) if counts[:, 1:].any()}
+    assert week.bad_of("abcdx") == bad
+    assert week.bad_of([]) == set()

@@ -14,6 +14,7 @@ from nemutator_controller.oversell.keeping import (
     NOT_APPLIED,
     OVER,
     PATH,
+    UNWANTED_S,
     OversellKeeping,
     tombstone_of,
 )
@@ -47,8 +48,10 @@ class MemoryNodes:
     applies: bool = True
     written: list[tuple[str, int | None]] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    within_s: list[float] = field(default_factory=list)
 
-    async def now(self) -> Sequence[ObservedNode] | None:
+    async def now(self, *, counted_within_s: float) -> Sequence[ObservedNode] | None:
+        self.within_s.append(counted_within_s)
         if self.there is None:
             return None
         self.there = [replace(one, reported_at=self.clock.now()) for one in self.there]
@@ -181,6 +184,27 @@ async def test_without_a_policy_it_is_said_what_could_be() -> None:
     await one.minutes()
     assert one.said() == (100, "unselected")
     assert one.keeping.verdicts[0].could == 200
+
+
+async def test_where_nobody_wants_anything_pods_may_have_been_counted_a_while_ago() -> None:
+    one = Oversold()
+    await one.minutes(3)
+    # Nobody knows before the first look whether something stands.
+    assert one.nodes.within_s == [0.0, UNWANTED_S, UNWANTED_S]
+    one.policies.bad = {"p": "maxCPURatio: expected 1 to 2"}
+    await one.minutes(1)
+    assert one.nodes.within_s[-1] == 0.0
+    one.policies.bad = {}
+    one.policies.of = [APPLY]
+    await one.minutes(2)
+    assert one.nodes.within_s[-1] == 0.0
+    assert one.nodes.written == [("n0", 110)]
+    one.policies.of = []
+    one.nodes.within_s.clear()
+    await one.minutes(3)
+    # What stands has to go first.
+    assert one.nodes.written[-1] == ("n0", None)
+    assert one.nodes.within_s == [0.0, 0.0, UNWANTED_S]
 
 
 async def test_a_node_without_the_label_is_left_alone() -> None:

@@ -23,6 +23,9 @@ class Source:
     seconds: float = 0.0
     taken: list[float] = field(default_factory=list)
 
+    def has_flows(self) -> bool:
+        return False
+
     def node_of(self, uid: str) -> str | None:
         return ""
 

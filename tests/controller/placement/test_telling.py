@@ -13,11 +13,16 @@ from tests.fakes.process import fake_process
 class Source:
     def __init__(self, clock: ManualClock) -> None:
         self.clock, self.rate, self.known = clock, 1e6, True
+        self.taken = 0
+
+    def has_flows(self) -> bool:
+        return self.rate > 0
 
     def node_of(self, uid: str) -> str | None:
         return ""
 
     async def take(self) -> NodesSnapshot | None:
+        self.taken += 1
         return talks({CACHE: self.rate}, taken_at=self.clock.now()) if self.known else None
 
 
@@ -38,3 +43,25 @@ async def test_what_was_told_stays_while_nodes_are_not_known_and_changes_with_th
         assert telling.told.items == ()
         assert telling.tag != before[1]
     assert meter.value(names.TALKING_WORKLOADS, state="told") == 0
+
+
+async def test_where_nobody_tells_of_flows_nodes_are_not_counted_for_it_until_somebody_does() -> (
+    None
+):
+    clock = ManualClock()
+    source, process = Source(clock), fake_process(clock=clock)
+    telling = TalkerTelling(KeptNodesSnapshot(source, process), process)
+    source.rate = 0.0
+    async with in_background(telling.run(), clock):
+        await clock.advance(5 * ROUND_S)
+        assert source.taken == 0
+        source.rate = 1e6
+        await clock.advance(2 * ROUND_S)
+        assert len(telling.told.items) == 1
+        # What was told is taken back, however few flows there are then.
+        source.rate = 0.0
+        await clock.advance(10 * ROUND_S)
+        assert not telling.told.items
+        taken = source.taken
+        await clock.advance(5 * ROUND_S)
+        assert source.taken == taken
