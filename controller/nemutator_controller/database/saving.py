@@ -18,9 +18,13 @@ LONGEST_REST_S = 600.0
 
 
 async def save_repeatedly(
-    save: Callable[[], Awaitable[None]], *, every_s: float, clock: Clock
+    save: Callable[[], Awaitable[None]],
+    *,
+    every_s: float,
+    clock: Clock,
+    last: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Call *save* every *every_s* seconds, less often where it takes long, and once more when this is cancelled."""
+    """Call *save* every *every_s* seconds, less often where it takes long, and once more, or *last*, when this is cancelled."""
     rest_s = every_s
     try:
         while True:
@@ -32,4 +36,4 @@ async def save_repeatedly(
     finally:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LAST_S):
-                await save()
+                await (last or save)()

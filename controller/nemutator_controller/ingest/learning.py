@@ -26,8 +26,9 @@ FEWEST_POINTS = 4_000
 MOST_POINTS = 20_000
 """In one turn: some 50 reports of a minute."""
 
-LONG_S = 0.05
-"""For one turn; all that others get is what is left between two of them."""
+LONG_S = 0.03
+"""For one turn; all that others get is what is left between two of them. Threads that compute beside it, of which there may be
+two, make it as many times longer from one moment to the next."""
 
 
 @dataclass(frozen=True, slots=True)

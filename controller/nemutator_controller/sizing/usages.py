@@ -60,11 +60,13 @@ _STATE = np.dtype(
         ("cpu_waiting", np.float64),
         ("memory_waiting", np.float64),
         ("kills", np.int64),
+        # The number of the save that it was in last, or of the last one before it began.
+        ("saved", np.int64),
         ("changed", np.bool_),
     ]
 )
 
-_KEPT = tuple(name for name in _STATE.names or () if name not in ("turn", "changed"))
+_KEPT = tuple(name for name in _STATE.names or () if name not in ("turn", "changed", "saved"))
 """What is saved of it."""
 
 
@@ -86,6 +88,7 @@ class Usages:
         self._margins: tuple[int, Margins] = (-1, MARGINS)
         """Since which hour they stand."""
         self._turn = 0
+        self._saves = 0
         self.moves = 0
         """It rises whenever a row stops to belong to its key."""
 
@@ -184,9 +187,10 @@ class Usages:
         return self._margins[1]
 
     def changes(self) -> tuple[list[ContainerKey], frozenset[ContainerKey]]:
-        """What has to be saved and what to be removed since the last call of `saved`."""
-        changed = self._state["changed"].tolist()
-        return [key for key, row in self._rows.items() if changed[row]], frozenset(self._gone)
+        """What has to be saved, of which that comes first which has waited longest, and what is to be removed."""
+        changed = np.flatnonzero(self._state["changed"])
+        changed = changed[np.argsort(self._state["saved"][changed], kind="stable")]
+        return [self._keys[row] for row in changed.tolist()], frozenset(self._gone)
 
     def kept(self, keys: Iterable[ContainerKey]) -> dict[ContainerKey, SavedUsage]:
         """All that is known of *keys*, as far as they are still there."""
@@ -196,9 +200,13 @@ class Usages:
 
     def saved(self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]) -> None:
         """Note that *kept* and *gone* are on disk; what came since is still to be saved."""
+        self._saves += 1
         for key, was in kept.items():
             row = self._rows.get(key)
-            if row is not None and self._state["points"][row] == was.points:
+            if row is None:
+                continue
+            self._state["saved"][row] = self._saves
+            if self._state["points"][row] == was.points:
                 self._state["changed"][row] = False
         self._gone -= set(gone)
 
@@ -213,7 +221,8 @@ class Usages:
             self._turn += 1
             self._state[row] = (
                 was.points, was.first_at, was.last_at, was.step_s, was.sampled_s, was.steps,
-                was.heard_at, self._turn, was.throttled, was.cpu_waiting, was.memory_waiting, was.kills, False,
+                was.heard_at, self._turn, was.throttled, was.cpu_waiting, was.memory_waiting, was.kills,
+                self._saves, False,
             )  # fmt: skip
             self._cpu.restore(row, was.cpu, was.cpu_reference_at)
             self._hottest.restore(
@@ -281,6 +290,7 @@ class Usages:
     def _begin(self, key: ContainerKey) -> int:
         row = self._rows[key] = self._free.pop()
         self._keys[row] = key
+        self._state["saved"][row] = self._saves
         self._gone.discard(key)
         return row
 

@@ -48,3 +48,20 @@ async def test_a_last_save_that_hangs_is_given_up() -> None:
         await clock.until_sleeping()
         task.cancel()
     assert task.cancelled()
+
+
+async def test_the_last_save_may_be_another_one() -> None:
+    clock, saved = ManualClock(), list[str]()
+
+    async def some() -> None:
+        saved.append("some")
+
+    async def everything() -> None:
+        saved.append("all")
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(save_repeatedly(some, every_s=30, clock=clock, last=everything))
+        await clock.until_sleeping()
+        await clock.advance(30)
+        task.cancel()
+    assert saved == ["some", "all"]
