@@ -54,6 +54,9 @@ from nemutator_controller.policies.spec_watching import SpecCheck, WatchedSpecs,
 AT_ONCE = 200
 """Nodes that are read in one turn of the loop."""
 
+SPARED = 100.0
+"""Where what was counted may be old, it is so many times as old as it took to count: of a small cluster it is never old."""
+
 OVERSELLS = SpecCheck(oversell_of, itself, 100, "NodeOversells: merge some")
 
 
@@ -116,6 +119,7 @@ class _Counted:
     """Of pods, by node."""
 
     at: float
+    took_s: float
     requested_millis: Mapping[str, int]
     busy_cores: Mapping[str, float]
 
@@ -167,12 +171,12 @@ class NodesToOversell:
 
     async def _counted(self, within_s: float) -> _Counted:
         kept, now = self._kept, self.clock.monotonic()
-        if kept is None or now - kept.at >= within_s:
+        if kept is None or now - kept.at >= min(within_s, SPARED * kept.took_s):
             figures = await self.counted.now()
             # In a thread: it goes through all pods.
             busy = await asyncio.to_thread(busy_cores, figures, await self.levels.now())
             requested = {name: one.tally.requests.cpu_millis for name, one in figures.nodes.items()}
-            kept = self._kept = _Counted(now, requested, busy)
+            kept = self._kept = _Counted(now, self.clock.monotonic() - now, requested, busy)
         return kept
 
     async def write(self, node: ObservedNode, ratio: int | None) -> bool:

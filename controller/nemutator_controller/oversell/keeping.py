@@ -99,11 +99,14 @@ class OversellKeeping:
         self.problem = await self._round()
 
     async def _round(self) -> str:
-        policies = self.policies.sound()
+        unlisted = "nodes or NodeOversells are not listed yet"
+        if (policies := self.policies.sound()) is None:
+            return unlisted
         is_wanted = bool(policies or self.policies.faulty()) or self._stands
         nodes = await self.nodes.now(counted_within_s=0.0 if is_wanted else UNWANTED_S)
-        if nodes is None or policies is None:
-            return "nodes or NodeOversells are not listed yet"
+        if nodes is None:
+            return unlisted
+        self._stands = any(node.is_ours for node in nodes)
         now = self.process.clock.now()
         self._uses.see(nodes, now=now)
         try:
@@ -114,7 +117,6 @@ class OversellKeeping:
         except StoreUnavailableError as failure:
             return f"the journal: {failure.reason}"
         here = {node.uid for node in nodes}
-        self._stands = any(node.is_ours for node in nodes)
         self._stepped = {uid: at for uid, at in self._stepped.items() if uid in here}
         left, oversold = MOST_AT_ONCE, 0
         verdicts: list[NodeVerdict] = []

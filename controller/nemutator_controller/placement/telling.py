@@ -33,6 +33,7 @@ class TalkerTelling:
     async def round(self) -> None:
         if not len(self._grades) and not self.snapshot.source.has_flows():
             # Where agents do not look at flows there is nothing to tell, and the whole cluster would be counted for it.
+            self._count()
             return
         found = await self.snapshot.fresh()
         if found is None:
@@ -41,6 +42,9 @@ class TalkerTelling:
         self.told = self._grades.told(found)
         document = msgspec.json.encode(self.told)
         self.tag = hashlib.blake2b(document, digest_size=16).hexdigest()
+        self._count()
+
+    def _count(self) -> None:
         meter = self.process.meter
         meter.gauge(names.TALKING_WORKLOADS, len(self.told.items), state="told")
         meter.gauge(names.TALKING_WORKLOADS, self._grades.left_off, state="left_off")

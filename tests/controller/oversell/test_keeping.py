@@ -188,9 +188,16 @@ async def test_without_a_policy_it_is_said_what_could_be() -> None:
 
 async def test_where_nobody_wants_anything_pods_may_have_been_counted_a_while_ago() -> None:
     one = Oversold()
-    await one.minutes(3)
-    # Nobody knows before the first look whether something stands.
-    assert one.nodes.within_s == [0.0, UNWANTED_S, UNWANTED_S]
+    one.policies.of = None
+    await one.minutes(1)
+    assert one.nodes.within_s == []
+    # Nobody knows before the first look whether something stands; that seasons are not known is no reason to count.
+    one.policies.of, one.seasons.known = [], False
+    await one.minutes(2)
+    assert one.nodes.within_s == [0.0, UNWANTED_S]
+    one.seasons.known = True
+    await one.minutes(1)
+    assert one.nodes.within_s[-1] == UNWANTED_S
     one.policies.bad = {"p": "maxCPURatio: expected 1 to 2"}
     await one.minutes(1)
     assert one.nodes.within_s[-1] == 0.0

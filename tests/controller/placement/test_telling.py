@@ -48,13 +48,14 @@ async def test_what_was_told_stays_while_nodes_are_not_known_and_changes_with_th
 async def test_where_nobody_tells_of_flows_nodes_are_not_counted_for_it_until_somebody_does() -> (
     None
 ):
-    clock = ManualClock()
-    source, process = Source(clock), fake_process(clock=clock)
+    clock, meter = ManualClock(), MemoryMeter()
+    source, process = Source(clock), fake_process(clock=clock, meter=meter)
     telling = TalkerTelling(KeptNodesSnapshot(source, process), process)
     source.rate = 0.0
     async with in_background(telling.run(), clock):
         await clock.advance(5 * ROUND_S)
         assert source.taken == 0
+        assert meter.value(names.TALKING_WORKLOADS, state="told") == 0
         source.rate = 1e6
         await clock.advance(2 * ROUND_S)
         assert len(telling.told.items) == 1
