@@ -60,7 +60,7 @@ _STATE = np.dtype(
         ("cpu_waiting", np.float64),
         ("memory_waiting", np.float64),
         ("kills", np.int64),
-        # The number of the save that it was in last, or of the last one before it began.
+        # The last turn before it was saved last, or began.
         ("saved", np.int64),
         ("changed", np.bool_),
     ]
@@ -88,7 +88,6 @@ class Usages:
         self._margins: tuple[int, Margins] = (-1, MARGINS)
         """Since which hour they stand."""
         self._turn = 0
-        self._saves = 0
         self.moves = 0
         """It rises whenever a row stops to belong to its key."""
 
@@ -200,14 +199,10 @@ class Usages:
 
     def saved(self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]) -> None:
         """Note that *kept* and *gone* are on disk; what came since is still to be saved."""
-        self._saves += 1
-        for key, was in kept.items():
-            row = self._rows.get(key)
-            if row is None:
-                continue
-            self._state["saved"][row] = self._saves
-            if self._state["points"][row] == was.points:
-                self._state["changed"][row] = False
+        state = self._state
+        for row, was in ((self._rows[key], was) for key, was in kept.items() if key in self._rows):
+            state["saved"][row] = self._turn
+            state["changed"][row] &= state["points"][row] != was.points
         self._gone -= set(gone)
 
     def restore(self, kept: Mapping[ContainerKey, SavedUsage]) -> None:
@@ -221,8 +216,7 @@ class Usages:
             self._turn += 1
             self._state[row] = (
                 was.points, was.first_at, was.last_at, was.step_s, was.sampled_s, was.steps,
-                was.heard_at, self._turn, was.throttled, was.cpu_waiting, was.memory_waiting, was.kills,
-                self._saves, False,
+                was.heard_at, self._turn, was.throttled, was.cpu_waiting, was.memory_waiting, was.kills, self._turn, False,
             )  # fmt: skip
             self._cpu.restore(row, was.cpu, was.cpu_reference_at)
             self._hottest.restore(
@@ -290,7 +284,7 @@ class Usages:
     def _begin(self, key: ContainerKey) -> int:
         row = self._rows[key] = self._free.pop()
         self._keys[row] = key
-        self._state["saved"][row] = self._saves
+        self._state["saved"][row] = self._turn
         self._gone.discard(key)
         return row
 
@@ -356,8 +350,7 @@ class Usages:
         self._hottest.add(of, samples.replicas[order], cores, to_at, weight=CPU_WEIGHT)
 
     def note_kill(self, key: ContainerKey, *, at: float, requested: float, again: bool) -> None:
-        """A kill for memory of a container that *requested* so much. *again*: it counts only where its day has
-        none."""
+        """A kill for memory of a container that *requested* so much. *again*: only where its day has none."""
         row = self._rows.get(key)
         if row is None:
             return
