@@ -23,6 +23,13 @@ SEASONS_PATH = "/uplink/v1/seasons"
 TALKERS_PATH = "/uplink/v1/talkers"
 """GET returns a `TalkerSnapshot` for admission, with an ETag."""
 
+UNWANTED_PATH = "/uplink/v1/unwanted-labels"
+"""GET returns an `UnwantedSnapshot` for admission, with an ETag: at once where the caller has another one, and else
+when there is another one, or after some seconds."""
+
+MOST_UNWANTING = 10_000
+"""Workloads of which admission is told what they do not want."""
+
 MOST_TALKING = 1_000
 """Workloads whose peers admission is told of."""
 MOST_TALKERS = 4
@@ -121,6 +128,21 @@ class TalkingWorkload:
 @dataclass(frozen=True, slots=True)
 class TalkerSnapshot:
     items: tuple[TalkingWorkload, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnwantedLabels:
+    """A workload whose selector wants pods without some labels, and makes others in their place without end."""
+
+    namespace: str
+    owner_kind: str
+    owner: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnwantedSnapshot:
+    items: tuple[UnwantedLabels, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ class MemoryWorld:
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.in_season: InSeason = frozenset()
         self.taken_back: frozenset[str] = frozenset()
+        self.unwanted: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}
 
     def resource_bounds(self, namespace: str) -> ResourceBounds:
@@ -40,6 +41,9 @@ class MemoryWorld:
 
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
         return self.taken_back
+
+    def unwanted_labels(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
+        return self.unwanted
 
 
 class MemoryRecords:

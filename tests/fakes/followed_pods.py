@@ -141,6 +141,8 @@ class MemoryRules:
         self._tokens: tuple[str, KnownTokens | None] = ("", None)
         self.written: dict[str, float] = {}
         self.in_season: InSeason = frozenset()
+        self.unwanted: frozenset[str] = frozenset()
+        self.services: Mapping[str, Mapping[str, str]] | None = {}
         self.say(**specs)
 
     def say(self, **specs: Json) -> None:
@@ -158,6 +160,12 @@ class MemoryRules:
 
     def written_at(self, policy: str) -> float | None:
         return self.written.get(policy)
+
+    def unwanted_labels(self, workload: tuple[str, str, str]) -> frozenset[str]:
+        return self.unwanted
+
+    def service_selectors(self, namespace: str) -> Mapping[str, Mapping[str, str]] | None:
+        return self.services
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         return {}

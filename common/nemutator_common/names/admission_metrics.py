@@ -57,6 +57,13 @@ IMAGES_UNPINNED = Metric(
     " registry is asked)",
     ("reason",),
 )
+LABELS_LEFT = Metric(
+    "nemutator_admission_labels_left_total",
+    "counter",
+    "labels that policies would have changed and that were left alone, by reason: selected (the workload may find its"
+    " pods by it), unwanted (its selector wants pods without it)",
+    ("reason",),
+)
 PLACEHOLDERS_UNRESOLVED = Metric(
     "nemutator_placeholders_unresolved_total",
     "counter",
@@ -111,7 +118,7 @@ SNAPSHOT_AGE = Metric(
     "nemutator_snapshot_age_seconds",
     "gauge",
     "seconds since the brain has last confirmed or replaced what admission knows (since the start, when"
-    " it never has), by snapshot: advice, tombstones, tokens, images",
+    " it never has), by snapshot: advice, tombstones, tokens, images, seasons, talkers, unwanted",
     ("snapshot",),
 )
 SNAPSHOT_FAILURES = Metric(

@@ -49,7 +49,8 @@ FOLLOWED = Metric(
     "running pods and workloads whose labels or annotations were to follow a policy or a token, by result: written,"
     " conflict (somebody wrote it at the same time: planned again), foreign (somebody else has changed our"
     " value: it stays), disputed (somebody else keeps reverting our value: it is left alone for some time),"
-    " refused (by the API server), no_room (for the stamp)",
+    " kept (a label by which a Service finds a pod that runs, or that its workload does not want), refused (by the API"
+    " server), no_room (for the stamp)",
     ("result",),
 )
 MISSED = Metric(

@@ -121,9 +121,11 @@ class AnsweringAgain:
     def _circumstances(self, known: KnownAnswer, *, opted_in: bool) -> Circumstances:
         cluster, subject = self.cluster, known.subject
         namespace = subject.namespace
+        workload = namespace, subject.owner_kind, subject.owner_name
         return circumstances_of(
             seen_labels(cluster, namespace, opted_in=opted_in),
-            cluster.reversed(namespace, subject.owner_kind, subject.owner_name),
+            cluster.reversed(*workload),
+            cluster.unwanted_labels(*workload),
             cluster.resource_bounds(namespace) if known.is_bounded else UNBOUNDED,
         )
 

@@ -155,12 +155,16 @@ def are_same(known_now: Sequence[object], known_then: Sequence[object]) -> bool:
 
 
 def circumstances_of(
-    labels: Mapping[str, str] | None, taken_back: frozenset[str], bounds: ResourceBounds
+    labels: Mapping[str, str] | None,
+    taken_back: frozenset[str],
+    unwanted: frozenset[str],
+    bounds: ResourceBounds,
 ) -> Circumstances:
     """What is known of the namespace and the workload of a pod."""
     return (
         None if labels is None else frozenset(labels.items()),
         taken_back,
+        unwanted,
         bounds.ranges,
         bounds.rooms,
         tuple(bounds.largest.items()),
@@ -269,6 +273,7 @@ class KnownPlans:
             or planned.offenders
             or planned.unresolved
             or planned.unpinned
+            or planned.left_labels
             or planned.refused
         ):
             return None

@@ -58,6 +58,10 @@ class KnownCluster(Protocol):
         """The paths that were taken back for a workload and must not be written again."""
         ...
 
+    def unwanted_labels(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
+        """Keys of labels that the selector of a workload wants pods without."""
+        ...
+
 
 class DecisionRecords(Protocol):
     """Decisions that are kept until the brain has them."""

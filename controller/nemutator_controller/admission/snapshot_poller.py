@@ -31,6 +31,9 @@ SEASONS_S = 2.0
 TALKERS_S = 15.0
 """It changes over minutes, and with each change plans are made anew."""
 
+UNWANTED_S = 0.2
+"""The brain holds the answer back until there is another one: whoever makes pods does not wait for us."""
+
 IMAGES_S = 2.0
 """A pod may wait for it."""
 

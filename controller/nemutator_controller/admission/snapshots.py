@@ -15,6 +15,7 @@ from nemutator_common.admission_snapshots import (
     SeasonSnapshot,
     TalkerSnapshot,
     TombstoneSnapshot,
+    UnwantedSnapshot,
 )
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
@@ -48,6 +49,10 @@ NO_REGISTRIES = WithoutDigests(
 
 Tombstones = Mapping[tuple[str, str, str], frozenset[str]]
 """The paths that were taken back, by namespace, kind and name of a workload."""
+
+
+UnwantedByWorkload = Mapping[tuple[str, str, str], frozenset[str]]
+"""Keys of labels that selectors want pods without, in the same way."""
 
 
 class SnapshotError(ValueError):
@@ -151,6 +156,14 @@ def tombstones_from(document: bytes) -> Tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
         found.setdefault(workload, set()).add(stone.path)
     return {workload: frozenset(paths) for workload, paths in found.items()}
+
+
+def unwanted_from(document: bytes) -> UnwantedByWorkload:
+    """From the document at `UNWANTED_PATH`."""
+    return {
+        (one.namespace, one.owner_kind, one.owner): frozenset(one.keys)
+        for one in decoded(document, UnwantedSnapshot, "workloads").items
+    }
 
 
 def talkers_from(document: bytes) -> Talkers:

@@ -15,6 +15,7 @@ from msgspec import structs
 from nemutator_common import names
 from nemutator_common.process import Process
 
+from nemutator_controller.admission.finding_counts import count_findings
 from nemutator_controller.admission.outcomes import FailedError, Result, Rules, called
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.proven_patches import patch_of
@@ -90,10 +91,7 @@ class TemplateHandler:
             raise FailedError("too_large", str(error)) from error
         except RecursionError as error:
             raise FailedError("bad_object", "it is nested too deeply") from error
-        for offender in planned.offenders:
-            self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
-        for reason in planned.unpinned:
-            self.process.meter.count(names.IMAGES_UNPINNED, reason=reason)
+        count_findings(planned, self.process.meter)
         if planned.refused:
             log.info(
                 "workload_refused", {names.OBJECT: called(subject), names.ERROR: planned.refused}

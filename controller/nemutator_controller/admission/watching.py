@@ -17,10 +17,12 @@ from nemutator_controller.admission.image_asking import WantedImages
 from nemutator_controller.admission.snapshot_slices import Slices, advisor_slices, token_slices
 from nemutator_controller.admission.snapshots import (
     Tombstones,
+    UnwantedByWorkload,
     images_from,
     in_season_from,
     talkers_from,
     tombstones_from,
+    unwanted_from,
 )
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
@@ -77,6 +79,7 @@ class WatchedCluster:
     talkers: Talkers = field(default=NO_TALKERS, init=False)
     wanted_images: WantedImages = field(init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
+    unwanted: UnwantedByWorkload = field(default_factory=dict, init=False)
     in_season: InSeason = field(default=NO_SEASON, init=False)
     policies: Policies | None = field(default=None, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
@@ -106,6 +109,9 @@ class WatchedCluster:
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
         return self.tombstones.get((namespace, owner_kind, owner_name), frozenset())
 
+    def unwanted_labels(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
+        return self.unwanted.get((namespace, owner_kind, owner_name), frozenset())
+
     async def take_advice(self, document: bytes) -> None:
         """Replace what was known by the brain's snapshot; a `SnapshotError` changes nothing."""
         self.advisor = await self._whole(advisor_slices(document))
@@ -129,6 +135,10 @@ class WatchedCluster:
     async def take_talkers(self, document: bytes) -> None:
         """The same for who exchanges much with whom."""
         self.talkers = talkers_from(document)
+
+    async def take_unwanted(self, document: bytes) -> None:
+        """The same for labels that workloads want pods without."""
+        self.unwanted = unwanted_from(document)
 
     async def _whole(self, slices: Slices[T]) -> T:
         """What *slices* make, with others' turns between them."""

@@ -5,7 +5,6 @@ exception is a pod that says itself that it must not run without us.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +17,7 @@ from nemutator_common.traces import Span, TraceParent
 
 from nemutator_controller.admission.answering_again import AnsweringAgain, seen_labels
 from nemutator_controller.admission.excuses import Excuses
+from nemutator_controller.admission.finding_counts import count_findings
 from nemutator_controller.admission.known_plans import (
     KnownPlan,
     KnownPlans,
@@ -247,7 +247,7 @@ class WebhookHandler:
             raise _LaterError
         is_bounded = policies.for_pods_of(subject.namespace).write_amounts
         bounds = situation.bounds() if is_bounded else UNBOUNDED
-        circumstances = circumstances_of(labels, situation.reversed, bounds)
+        circumstances = circumstances_of(labels, situation.reversed, situation.unwanted, bounds)
         key = None
         if lost is None:
             key = self.plans.key_of(
@@ -322,13 +322,7 @@ class WebhookHandler:
             return
         is_again = saved is not None and saved.change.is_again
         meter.count(names.ADMISSION_PLANS, origin="known" if is_again else "made")
-        for offender in planned.offenders:
-            meter.count(names.IMAGE_OFFENDERS, result=offender.result)
-        for reason in planned.unpinned:
-            meter.count(names.IMAGES_UNPINNED, reason=reason)
-        if planned.unresolved:
-            for why, count in Counter(each.why for each in planned.unresolved).items():
-                meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
+        count_findings(planned, meter)
         if planned.refused:
             log.info(
                 "pod_refused", {names.POD: called(decided.subject), names.ERROR: planned.refused}
@@ -353,6 +347,7 @@ class WebhookHandler:
         self, subject: Subject, user: str, lookups: Lookups, labels: Mapping[str, str] | None
     ) -> Situation:
         cluster = self.cluster
+        workload = subject.namespace, subject.owner_kind, subject.owner_name
         return Situation(
             subject=subject,
             namespace_labels=labels,
@@ -365,7 +360,8 @@ class WebhookHandler:
             digests=lookups,
             talkers=cluster.talkers,
             bounds=_Bounds(cluster, subject.namespace),
-            reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
+            reversed=cluster.reversed(*workload),
+            unwanted=cluster.unwanted_labels(*workload),
         )
 
     def _plan(self, pod: Any, situation: Situation, policies: Policies) -> MutationPlan:

@@ -13,6 +13,7 @@ from nemutator_common.admission_snapshots import (
     TALKERS_PATH,
     TOKENS_PATH,
     TOMBSTONES_PATH,
+    UNWANTED_PATH,
 )
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
@@ -35,6 +36,7 @@ from nemutator_controller.admission.snapshot_poller import (
     TALKERS_S,
     TOKENS_S,
     TOMBSTONES_S,
+    UNWANTED_S,
     SnapshotPoller,
 )
 from nemutator_controller.admission.spool import Spool
@@ -97,6 +99,9 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             talkers = SnapshotPoller(
                 "talkers", TALKERS_PATH, get, cluster.take_talkers, TALKERS_S, process
             )
+            unwanted = SnapshotPoller(
+                "unwanted", UNWANTED_PATH, get, cluster.take_unwanted, UNWANTED_S, process
+            )
             asked = AskedImages(cluster.wanted_images, ImageQuestionsOverHttp(brain).ask, get)
             images = SnapshotPoller(
                 "images", IMAGES_PATH, asked.get, cluster.take_images, IMAGES_S, process
@@ -124,6 +129,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "poll images": images.run,
                 "poll seasons": seasons.run,
                 "poll talkers": talkers.run,
+                "poll unwanted labels": unwanted.run,
                 **cluster.tasks(),
                 **bounds.tasks(),
                 "http local": local.run,

@@ -45,6 +45,7 @@ from nemutator_controller.app.oversell import oversell_part
 from nemutator_controller.app.packing import EmptyingMarks, node_emptying, packing_part
 from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.placement import kept_snapshot, placement_part
+from nemutator_controller.app.pod_selection import pod_selection_part, selector_watching
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.rolling import rolling_part
 from nemutator_controller.app.scaling import scaling_part
@@ -118,6 +119,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     tokens, evictions = token_reading(context), eviction_queue(context)
     pace, current = report_pace(context, nodes), CurrentUse(most_nodes=context.settings.most_nodes)
     learner = UsageHistoryLearner(usage, context.process)
+    selectors = selector_watching(context)
     turn = LearningTurn(None if context.shared else 0)
     flows = KeptFlows()
     seasons = brain_seasons(context)
@@ -160,7 +162,8 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         journal_part(context, tokens, replicas, advice, seasons),
         units_part(context, advice),
         tokens_part(tokens),
-        following_part(context, tokens, evictions, seasons.in_season("MutationPolicy")),
+        following_part(context, tokens, evictions, seasons.in_season("MutationPolicy"), selectors),
+        pod_selection_part(selectors),
         updating_part(context, usages, findings, replicas, seasons, hourly),
         seasons_part(context, seasons, usages),
         buffers_part(context, seasons),

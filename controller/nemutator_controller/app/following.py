@@ -14,16 +14,19 @@ from nemutator_controller.app.evictions import QueuedMissedPods
 from nemutator_controller.app.followed_objects import cluster_objects
 from nemutator_controller.app.leadership import by_the_leader
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.cluster.pods import NAMESPACE
 from nemutator_controller.evictions.evicting import EvictionQueue
 from nemutator_controller.following.endpoint import MissedPodsApi
 from nemutator_controller.following.following import LiveMetadata
 from nemutator_controller.following.missed import MissedPod, moment_of
 from nemutator_controller.following.noticing import MissedPods
+from nemutator_controller.following.records import Workload
 from nemutator_controller.following.sql import SqlLivePolicies
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import NotSyncedError
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.pod_selection.watching import SelectorWatching
 from nemutator_controller.policies.snapshot import (
     NO_POLICIES,
     NO_SEASON,
@@ -41,12 +44,13 @@ def following_part(
     tokens: TokenReading | None,
     queue: EvictionQueue | None,
     seasonal: Callable[[], InSeason] = lambda: NO_SEASON,
+    selectors: SelectorWatching | None = None,
 ) -> Part:
     """*seasonal*: the names of policies whose seasons it is."""
     if context.cluster is None or queue is None:
         return Part(routes=MissedPodsApi({}).routes())
     evictions = QueuedMissedPods(queue, context.cluster.evictable, context.process)
-    rules = ClusterRules(context.cluster, tokens, seasonal)
+    rules = ClusterRules(context.cluster, tokens, seasonal, selectors)
     missed: dict[str, MissedPod] = {}
     follow = partial(_follow, context, context.cluster, rules)
     notice = partial(_notice, context, context.cluster, rules, evictions, missed)
@@ -93,6 +97,7 @@ class ClusterRules:
     cluster: Cluster
     reading: TokenReading | None
     seasonal: Callable[[], InSeason]
+    selectors: SelectorWatching | None = None
     _specs: Mapping[str, Any] | None = field(default=None, init=False)
     _policies: Policies | None = field(default=None, init=False)
 
@@ -121,6 +126,16 @@ class ClusterRules:
         if found is None or found.metadata.generation != 1:
             return None
         return moment_of(found.metadata.creation_timestamp)
+
+    def unwanted_labels(self, workload: Workload) -> frozenset[str]:
+        return frozenset() if self.selectors is None else self.selectors.of(workload)
+
+    def service_selectors(self, namespace: str) -> Mapping[str, Mapping[str, str]] | None:
+        try:
+            services = self.cluster.objects.services.snapshot().by(NAMESPACE, namespace)
+        except NotSyncedError:
+            return None
+        return {each.metadata.name: each.spec.selector for each in services if each.spec.selector}
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         try:

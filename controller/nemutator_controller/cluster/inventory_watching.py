@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from nemutator_common.process import Process
 
+from nemutator_controller.cluster.pods import NAMESPACE, by_namespace
 from nemutator_controller.cluster.watched_objects import Objects, ObjectsSnapshot
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object
@@ -42,7 +43,7 @@ class ObjectsWatch:
         self.disruption_budgets = Informer(DISRUPTION_BUDGETS, **common)
         self.limit_ranges = Informer(LIMIT_RANGES, **common)
         self.resource_quotas = Informer(RESOURCE_QUOTAS, **common)
-        self.services = Informer(SERVICES, **common)
+        self.services = Informer(SERVICES, **common, indexes={NAMESPACE: by_namespace})
         self._workloads = workloads
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:

@@ -5,11 +5,12 @@ is there. A value that we have written and that is another one now is somebody e
 another manager has written as well: it stays.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
 
+from nemutator_controller.following.selected_labels import found_by
 from nemutator_controller.following.workload_views import (
     ITSELF,
     POD,
@@ -38,6 +39,7 @@ from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.plans import Situation, candidate, plan
 
 FOLLOWED = ("metadata.labels[", "metadata.annotations[")
+SERVED = "{} is left alone: the Service {} finds this pod by it, and it runs"
 NO_LONGER = "its policy or token no longer says so"
 
 
@@ -49,24 +51,34 @@ class MetadataChange:
     """All that we have changed in the object then, for its stamp and for the journal."""
     left: tuple[str, ...] = ()
     """Paths that somebody else has changed since: they stay."""
+    kept: tuple[str, ...] = ()
+    """Why labels stay that policies would change, and by which the pod is found."""
 
 
 def change_of(
-    found: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
+    found: Json,
+    situation: Situation,
+    policies: Sequence[Policy],
+    live: Collection[str],
+    services: Mapping[str, Mapping[str, str]] = {},
 ) -> MetadataChange | None:
     """*policies*: those of this time; *live*: the names of those that what runs follows, and of those that it has
-    followed and that are gone.
+    followed and that are gone. *services*: the selectors of those of its namespace, by their names.
 
     None: nothing of *found* follows, or nobody knows how, because tokens have not been read. Raises `PathError` when it is not shaped like its kind.
     """
     try:
-        return _change_of(found, situation, policies, live)
+        return _change_of(found, situation, policies, live, services)
     except (AttributeError, KeyError, TypeError, TooLargeError) as error:
         raise PathError(str(error)) from error
 
 
 def _change_of(
-    found: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
+    found: Json,
+    situation: Situation,
+    policies: Sequence[Policy],
+    live: Collection[str],
+    services: Mapping[str, Mapping[str, str]],
 ) -> MetadataChange | None:
     followed, kind = set(live), situation.subject.kind
     stamp = stamp_of(found, kind)
@@ -84,21 +96,32 @@ def _change_of(
     ours = {path: edit for path, edit in earlier.items() if _follows(edit, followed, kind)}
     if not (is_meant or ours):
         return None
-    planned, unresolved = _planned(original, situation, chosen)
+    planned, unresolved, kept = _planned(original, situation, chosen)
     if unresolved and situation.tokens is not None and not situation.tokens.are_read:
         return None
+    said = {edit.path: edit for edit in planned}
+    # Until a policy's own placeholders counted as its, they counted as the token store's.
+    ours = {
+        path: edit
+        for path, edit in ours.items()
+        if edit.policy != TOKENS or path not in said or _follows(said[path], followed, kind)
+    }
     wanted = {
         edit.path: edit
         for edit in planned
         if _follows(edit, followed, kind) and not _is_placeholder(edit, unresolved)
     }
     edits, left = _edits(found, wanted, ours, situation)
+    if kind == POD and services:
+        served = {edit.path: found_by(edit, _labels_of(found), services) for edit in edits}
+        kept += tuple(SERVED.format(path, name) for path, name in served.items() if name)
+        edits = tuple(edit for edit in edits if not served[edit.path])
     for edit in edits:
         first = earlier.pop(edit.path, None)
         if edit.path in wanted:
             before = edit.before if first is None else first.before
             earlier[edit.path] = structs.replace(edit, before=before)
-    return MetadataChange(edits=edits, stamped=tuple(earlier.values()), left=left)
+    return MetadataChange(edits=edits, stamped=tuple(earlier.values()), left=left, kept=kept)
 
 
 def restamped(found: Json, kind: str, decision: str, change: MetadataChange) -> Edit | None:
@@ -112,17 +135,25 @@ def restamped(found: Json, kind: str, decision: str, change: MetadataChange) -> 
 
 def _planned(
     original: Json, situation: Situation, chosen: Sequence[Policy]
-) -> tuple[Sequence[Edit], Sequence[Unresolved]]:
-    """The edits, and the placeholders that stay as they are."""
+) -> tuple[Sequence[Edit], Sequence[Unresolved], tuple[str, ...]]:
+    """The edits, the placeholders that stay as they are, and why labels stay that its workload does not want."""
     kind = situation.subject.kind
     if kind == POD:
         planned = plan(original, situation, chosen)
-        return planned.edits, planned.unresolved
+        kept = tuple(each.why for each in planned.left_labels if each.reason == "unwanted")
+        return planned.edits, planned.unresolved, kept
     own = plan(as_pod(original, kind), situation_as_pod(situation), for_metadata(chosen))
     return (
         [structs.replace(edit, path=ITSELF + edit.path) for edit in own.edits],
         [replace(each, path=ITSELF + each.path) for each in own.unresolved],
+        (),
     )
+
+
+def _labels_of(found: Json) -> Mapping[str, object]:
+    there = value_at(found, field_path("metadata", "labels"), POD)
+    labels: Mapping[str, object] | None = there[0] if there else None
+    return labels or {}
 
 
 def _is_placeholder(edit: Edit, unresolved: Sequence[Unresolved]) -> bool:

@@ -176,9 +176,18 @@ class LiveMetadata:
             if found is None:
                 return True
             document, version = found
+            services = self.rules.service_selectors(one.subject.namespace)
+            if services is None:
+                return False
             leave = stays | self._reverted.left_alone(workload)
             try:
-                change = change_of(document, self._situation(one, leave), policies.for_pods, live)
+                change = change_of(
+                    document,
+                    self._situation(one, leave),
+                    policies.for_pods,
+                    live,
+                    services,
+                )
             except (PathError, RecursionError) as error:
                 log.warning(
                     "metadata_not_followed", {names.OBJECT: _name(one), names.ERROR: str(error)}
@@ -187,6 +196,9 @@ class LiveMetadata:
             for path in () if change is None else change.left:
                 self._count("foreign")
                 self.objects.notify(one, FOREIGN.format(path))
+            for note in () if change is None else change.kept:
+                self._count("kept")
+                self.objects.notify(one, note)
             if change is None or not change.edits:
                 return True
             disputed = self._reverted.disputed(
@@ -265,6 +277,7 @@ class LiveMetadata:
             subject=one.subject,
             namespace_labels=self.rules.namespace_labels(one.subject.namespace),
             reversed=stays,
+            unwanted=self.rules.unwanted_labels(one.workload),
             tokens=self.rules.tokens[1],
         )
 

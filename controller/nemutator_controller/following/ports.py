@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
 
-from nemutator_controller.following.records import FollowedObject
+from nemutator_controller.following.records import FollowedObject, Workload
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import InSeason, Policies
@@ -64,6 +64,14 @@ class FollowedRules(Protocol):
 
     def written_at(self, policy: str) -> float | None:
         """When the policy of that name, as it is now, was written; None: that is not known."""
+        ...
+
+    def unwanted_labels(self, workload: Workload) -> frozenset[str]:
+        """Keys of labels that the selector of *workload* wants pods without."""
+        ...
+
+    def service_selectors(self, namespace: str) -> Mapping[str, Mapping[str, str]] | None:
+        """By which labels the Services of *namespace* find pods, by their names; None while they are not known."""
         ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None: ...

@@ -46,7 +46,9 @@ def situation_as_pod(situation: Situation) -> Situation:
     taken_back = frozenset(
         path.removeprefix(ITSELF) for path in situation.reversed if path.startswith(ITSELF)
     )
-    return msgspec.structs.replace(situation, subject=subject, reversed=taken_back)
+    return msgspec.structs.replace(
+        situation, subject=subject, reversed=taken_back, unwanted=frozenset()
+    )
 
 
 def for_metadata(policies: Iterable[Policy]) -> Sequence[Policy]:

@@ -94,9 +94,28 @@ class Strategy(Shape, frozen=True, gc=False):
         set_field(self, "type", shared(self.type))
 
 
+class SelectorRequirement(Shape, frozen=True, gc=False):
+    key: str
+    operator: str
+    values: tuple[str, ...] | None = None
+
+
+class WorkloadSelector(Shape, frozen=True, gc=False):
+    match_expressions: tuple[SelectorRequirement, ...] | None = None
+
+    @property
+    def unwanted(self) -> tuple[str, ...]:
+        """Keys of labels that it wants pods without, or without some of their values."""
+        listed = self.match_expressions or ()
+        return tuple(each.key for each in listed if each.operator in ("DoesNotExist", "NotIn"))
+
+
 class WorkloadSpec(Shape, frozen=True, gc=False):
     """Of a Deployment, StatefulSet, DaemonSet, Job or CronJob; each has some of these fields."""
 
+    selector: WorkloadSelector | None = None
+    """As it is decoded; of it no more is kept than what follows."""
+    unwanted_labels: tuple[str, ...] = msgspec.field(default=(), name="#unwantedLabels")
     template: PodTemplate = PodTemplate()
     replicas: int | None = None
     strategy: Strategy = Strategy()
@@ -108,6 +127,12 @@ class WorkloadSpec(Shape, frozen=True, gc=False):
     paused: bool = False
     schedule: str = ""
     job_template: JobTemplate = JobTemplate()
+
+    def __post_init__(self) -> None:
+        if self.selector is not None:
+            if unwanted := self.selector.unwanted:
+                set_field(self, "unwanted_labels", unwanted)
+            set_field(self, "selector", None)
 
 
 class WorkloadStatus(Shape, frozen=True, gc=False):
@@ -193,12 +218,6 @@ class VerticalAutoscaler(Object, frozen=True, gc=False):
     """A VerticalPodAutoscaler, where its CustomResourceDefinition is installed."""
 
     spec: VerticalAutoscalerSpec = VerticalAutoscalerSpec()
-
-
-class SelectorRequirement(Shape, frozen=True, gc=False):
-    key: str
-    operator: str
-    values: tuple[str, ...] | None = None
 
 
 class BudgetSelector(Shape, frozen=True, gc=False):

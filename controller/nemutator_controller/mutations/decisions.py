@@ -23,7 +23,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     verb: str
     """The kind of mutation: one of the words of `skip-mutation`."""
     policy: str
-    """The name of the MutationPolicy, `injection`, or `tokens`."""
+    """The name of the MutationPolicy, `injection`, or `tokens`, where no policy has written the placeholder."""
     reason: str = ""
     """The reason of this value, for people: `p95 of 212 points`."""
     digest: bool = False

@@ -111,6 +111,10 @@ class Draft:
     def value(self, path: Path) -> Maybe:
         return self._writing.value(path)
 
+    def author(self, path: Path) -> Author | None:
+        """Who has written there; None: nobody of us."""
+        return self._authors.get(path)
+
     @property
     def leaves_any(self) -> bool:
         """Whether there are paths that nobody may write."""

@@ -47,7 +47,7 @@ def replace_images(draft: Draft, tokens: KnownTokens) -> list[Unresolved]:
             unresolved.append(error.at(path / VERB, key))
             continue
         if after != before:
-            draft.set(path / VERB, str(after), Author(VERB, POLICY, f"token {key}"))
+            draft.set(path / VERB, str(after), Author(VERB, POLICY, tokens.source(key)))
     return unresolved
 
 

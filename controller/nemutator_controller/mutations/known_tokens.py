@@ -16,7 +16,7 @@ Keys and placeholders are the same text. Others are looked up by what a manifest
 import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 PREFIX = "nemu_"
@@ -42,16 +42,24 @@ class KnownTokens:
     values: Mapping[str, str]
     without: str = "the token store has no such key"
     """Why a placeholder without a value has none."""
+    policies: Mapping[str, str] = field(default_factory=dict)
+    """The names of policies that bring tokens of their own, by their keys."""
 
     @property
     def are_read(self) -> bool:
         """Whether a token that is not among them is none, and not one that nobody has read yet."""
         return self.without != NOT_READ
 
-    def below(self, first: Mapping[str, str]) -> "KnownTokens":
-        """With those of *first*, which go before these."""
+    def below(self, first: Mapping[str, str], policies: Mapping[str, str]) -> "KnownTokens":
+        """With those of *first*, which go before these, and which *policies* bring."""
         # Not merged: there may be a hundred thousand, and this is done for each pod.
-        return KnownTokens(ChainMap(dict(first), self.values), self.without)  # type: ignore[arg-type]
+        values = ChainMap(dict(first), self.values)  # type: ignore[arg-type]
+        return KnownTokens(values, self.without, policies)
+
+    def source(self, key: str) -> str:
+        """Where a value comes from, as the reason of an edit."""
+        policy = self.policies.get(key)
+        return f"token {key} of policy {policy}" if policy else f"token {key}"
 
 
 NO_TOKENS = KnownTokens({}, NO_STORE)

@@ -1,10 +1,12 @@
 """The verb `labels`: by them selectors and people find a pod.
 
 A controller that does not find the pod it has just made makes another one, without end. So a label by
-which a workload may find its pods keeps its value.
+which a workload may find its pods keeps its value, and one that it does not want on them is not added.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Json, field_path, label, value_at
@@ -17,23 +19,61 @@ _BY_PLAIN_MAP = "ReplicationController"
 """Its selector is a map of labels, and by default those of its template."""
 
 
+_SELECTED = "its workload may find its pods by it; change the workload's template"
+_UNWANTED = (
+    "the selector of its workload wants pods without it: that would lose them, and make others"
+    " without end"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftLabel:
+    """A label that a policy would change, and that stays as it is."""
+
+    reason: Literal["selected", "unwanted"]
+    why: str
+    """For whoever creates the pod."""
+
+
 def setters(texts: Texts, *, policy: str) -> TextSetters:
     return setters_of(texts, label, Author(VERB, policy))
 
 
 def follow(
-    draft: Draft, ready: TextSetters, texts: Texts, *, kept: frozenset[str], policy: str
-) -> list[str]:
+    draft: Draft,
+    ready: TextSetters,
+    texts: Texts,
+    *,
+    kept: frozenset[str],
+    unwanted: frozenset[str] = frozenset(),
+    policy: str,
+) -> list[LeftLabel]:
     """`apply` with the setters of *texts*, which are *ready*."""
     # A pod's own labels are there: what is added is none of them.
-    if kept.isdisjoint(ready.replaced) and (draft.kind == POD or kept.isdisjoint(texts.add)):
+    if (
+        not unwanted
+        and kept.isdisjoint(ready.replaced)
+        and (draft.kind == POD or kept.isdisjoint(texts.add))
+    ):
         write(draft, ready)
         return []
-    return apply(draft, texts, kept=kept, policy=policy)
+    return apply(draft, texts, kept=kept, unwanted=unwanted, policy=policy)
 
 
-def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> list[str]:
-    """Write into *draft*, but leave the values of the keys in *kept*; the warnings name those."""
+def apply(
+    draft: Draft,
+    texts: Texts,
+    *,
+    kept: frozenset[str],
+    unwanted: frozenset[str] = frozenset(),
+    policy: str,
+) -> list[LeftLabel]:
+    """Write into *draft*, but leave the values of the keys in *kept*, and add none of those in *unwanted*."""
+    left = {
+        key: LeftLabel("unwanted", f"policy {policy}: {label(key)}: left alone: {_UNWANTED}")
+        for key in (*texts.set, *texts.add)
+        if key in unwanted and not draft.value(label(key))
+    }
     refused = [
         key
         for key, value in texts.set.items()
@@ -42,15 +82,14 @@ def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> l
     refused += [key for key in texts.remove if key in kept]
     # A selector may want pods without it (NotIn, DoesNotExist).
     refused += [key for key in texts.add if key in kept and not draft.value(label(key))]
-    allowed = {key: value for key, value in texts.set.items() if key not in refused}
-    added = {key: value for key, value in texts.add.items() if key not in refused}
-    removed = tuple(key for key in texts.remove if key not in refused)
+    for key in refused:
+        why = f"policy {policy}: {label(key)}: left alone: {_SELECTED}"
+        left.setdefault(key, LeftLabel("selected", why))
+    allowed = {key: value for key, value in texts.set.items() if key not in left}
+    added = {key: value for key, value in texts.add.items() if key not in left}
+    removed = tuple(key for key in texts.remove if key not in left)
     write(draft, setters(Texts(set=allowed, add=added, remove=removed), policy=policy))
-    return [
-        f"policy {policy}: {label(key)}: left alone: its workload may find its pods by it; change"
-        " the workload's template"
-        for key in refused
-    ]
+    return list(left.values())
 
 
 def selected_by(manifest: Json, kind: str, *, managed: bool) -> frozenset[str]:

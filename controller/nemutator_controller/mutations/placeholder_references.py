@@ -28,14 +28,13 @@ from nemutator_controller.mutations.placeholders import (
     REFERENCE,
     VARIABLES_VERB,
     PlaceholderVariable,
+    author_of,
     bad_reference,
     check_only,
     variables_of,
 )
 from nemutator_controller.mutations.qos import containers
 from nemutator_controller.mutations.variable_uses import uses
-
-_AUTHOR = Author(VARIABLES_VERB, POLICY)
 
 _NOT_STARTED = NoValueError(
     "not_injected",
@@ -70,7 +69,8 @@ def replace_references(
         elif each.name in taken:
             unresolved.append(_TAKEN.at(each.item, each.placeholder))
         else:
-            _declare(draft, each, reference)
+            author = author_of(draft, each.item, VARIABLES_VERB, tokens, each.placeholder)
+            _declare(draft, each, reference, author)
     return unresolved
 
 
@@ -83,15 +83,15 @@ def _declared(trial: Draft, variable: PlaceholderVariable, tokens: KnownTokens) 
     reference = value_of(tokens, variable.placeholder, bad_reference)
     if trial.value(_annotation(variable.name)) not in ((), (reference,)):
         raise _TAKEN
-    _declare(trial, variable, reference)
+    _declare(trial, variable, reference, Author(VARIABLES_VERB, POLICY))
     if not trial.value(_annotation(variable.name)) or trial.value(variable.item):
         raise _TAKEN_BACK
     return reference
 
 
-def _declare(draft: Draft, variable: PlaceholderVariable, reference: str) -> None:
-    draft.set(_annotation(variable.name), reference, _AUTHOR)
-    draft.put(variable.item, (), _AUTHOR)
+def _declare(draft: Draft, variable: PlaceholderVariable, reference: str, author: Author) -> None:
+    draft.set(_annotation(variable.name), reference, author)
+    draft.put(variable.item, (), author)
 
 
 def _annotation(variable: str) -> Path:

@@ -43,13 +43,19 @@ _OURS = NoValueError("unfit", f"words of {names.DOMAIN} steer nemutator itself")
 
 
 def replace_texts(
-    draft: Draft, tokens: KnownTokens, *, skipped: Collection[str], kept: frozenset[str]
+    draft: Draft,
+    tokens: KnownTokens,
+    *,
+    skipped: Collection[str],
+    kept: frozenset[str],
+    unwanted: frozenset[str] = frozenset(),
 ) -> list[Unresolved]:
-    """Replace what is written into the pod's spec and metadata; *kept*: keys of labels that stay."""
+    """Replace what is written into the pod's spec and metadata; *kept*: keys of labels that stay; *unwanted*: those
+    that no label may get."""
     unresolved: list[Unresolved] = []
     for words in (_LABELS, _ANNOTATIONS):
         if words.verb not in skipped:
-            unresolved += _replace_in_map(draft, tokens, words, kept)
+            unresolved += _replace_in_map(draft, tokens, words, kept, unwanted)
     if VARIABLES_VERB not in skipped:
         unresolved += _replace_variables(draft, tokens)
     return unresolved
@@ -179,7 +185,11 @@ _PLACES: tuple[tuple[str, str, Callable[[str], str]], ...] = (
 
 
 def _replace_in_map(
-    draft: Draft, tokens: KnownTokens, words: _Words, kept: frozenset[str]
+    draft: Draft,
+    tokens: KnownTokens,
+    words: _Words,
+    kept: frozenset[str],
+    unwanted: frozenset[str],
 ) -> Iterator[Unresolved]:
     [texts] = draft.value(field_path("metadata", words.verb)) or ({},)
     found = [
@@ -201,12 +211,16 @@ def _replace_in_map(
             try:
                 _check_place(key, is_kept=is_kept)
                 new_key = value_of(tokens, key, words.bad_key)
+                if words.verb == labels.VERB and new_key in unwanted:
+                    why = f"the selector of its workload wants pods without {new_key}"
+                    raise NoValueError("kept", why)
                 if draft.value(words.path(new_key)):
                     raise NoValueError("unfit", f"{new_key} is there already")
             except NoValueError as error:
                 new_key = key
                 yield error.at(path, key)
-        author = Author(words.verb, POLICY)
+        replaced = [old for old, new in ((key, new_key), (value, new_value)) if old != new]
+        author = author_of(draft, path, words.verb, tokens, *replaced)
         if new_key == key:
             draft.set(path, new_value, author)
         else:
@@ -243,7 +257,20 @@ def _replace_variables(draft: Draft, tokens: KnownTokens) -> Iterator[Unresolved
         except NoValueError as error:
             yield error.at(each.item, each.placeholder)
         else:
-            draft.set(each.item / "value", value, Author(VARIABLES_VERB, POLICY))
+            path = each.item / "value"
+            author = author_of(draft, path, VARIABLES_VERB, tokens, each.placeholder)
+            draft.set(path, value, author)
+
+
+def author_of(
+    draft: Draft, path: Path, verb: str, tokens: KnownTokens, *placeholders: str
+) -> Author:
+    """Who writes the values of *placeholders*: the policy that has written them to *path*, or none."""
+    writer = draft.author(path)
+    reasons = [tokens.source(each) for each in placeholders]
+    if writer is None:
+        return Author(verb, POLICY, "; ".join(reasons))
+    return Author(verb, writer.policy, "; ".join(filter(None, (*reasons, writer.reason))))
 
 
 def check_only(variable: PlaceholderVariable) -> None:

@@ -8,7 +8,7 @@ we have changed is the plan for the original, without the edits that it has alre
 no room for its edits cannot be taken off: then no policy is followed a second time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -18,7 +18,6 @@ from nemutator_common import names
 
 from nemutator_controller.mutations import (
     image,
-    image_tokens,
     injection,
     labels,
     resources,
@@ -28,34 +27,33 @@ from nemutator_controller.mutations import (
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
-from nemutator_controller.mutations.edits import Draft, apply_edits, same
-from nemutator_controller.mutations.image import ImageFinding, Offender, UnpinnedImage
+from nemutator_controller.mutations.edits import Draft, apply_edits
+from nemutator_controller.mutations.image import Offender, UnpinnedImage
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigests, Unpinned
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
-from nemutator_controller.mutations.known_tokens import NO_TOKENS, KnownTokens, Unresolved
+from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved
+from nemutator_controller.mutations.labels import LeftLabel
 from nemutator_controller.mutations.object_writes import Writing
-from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import (
     Json,
     PathError,
     field_path,
     label,
     template_of,
-    value_at,
 )
-from nemutator_controller.mutations.placeholder_references import replace_references
-from nemutator_controller.mutations.placeholders import VARIABLES_VERB, replace_texts
 from nemutator_controller.mutations.pod_sizes import check_size
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
-from nemutator_controller.mutations.stamps import Stamp, stamp_of
+from nemutator_controller.mutations.stamps import stamp_of
 from nemutator_controller.mutations.talkers import NO_TALKERS, Talkers
+from nemutator_controller.policies.earlier_edits import before_us, missing
 from nemutator_controller.policies.matches import CandidatePod, matches, matches_there
 from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.namespaces import PoliciesByLabel, possible
-from nemutator_controller.policies.verbs import Surroundings
+from nemutator_controller.policies.plan_tokens import images_replaced, texts_replaced, tokens_for
+from nemutator_controller.policies.verbs import Finding, Surroundings
 
 Inject = Literal["enabled", "disabled", "required"]
 
@@ -108,6 +106,8 @@ class Situation(Struct, frozen=True, kw_only=True):
     """Of a workload: whether what policies for pods do is shown on it as a cluster does it, to the pods that are made."""
     reversed: frozenset[str] = frozenset()
     """The paths that somebody has taken back for this workload, which are left alone."""
+    unwanted: frozenset[str] = frozenset()
+    """Of a pod: keys of labels that the selector of its workload wants pods without (NotIn, DoesNotExist)."""
     tokens: KnownTokens | None = None
     """None: there is no token store, and what looks like a placeholder is plain text."""
     selector_tokens: KnownTokens | None = None
@@ -137,6 +137,8 @@ class MutationPlan:
     """What policies do not allow, those to be previewed too."""
     unpinned: tuple[Unpinned, ...] = ()
     """Of each image that a policy wants pinned and that keeps its tag, why."""
+    left_labels: tuple[LeftLabel, ...] = ()
+    """Labels that policies would change, and by which its workload would lose the pod."""
     sized: bool = field(default=False, compare=False)
     """Whether policies that are applied say what containers ask for."""
     writing: Writing | None = field(default=None, compare=False, repr=False)
@@ -156,7 +158,7 @@ def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> Mu
 def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
     kind = situation.subject.kind
     stamp = stamp_of(manifest, kind)
-    unchanged = _before_us(manifest, kind, stamp)
+    unchanged = before_us(manifest, kind, stamp)
     if not situation.defaulted:
         unchanged = defaulted(unchanged, kind)
     draft = Draft(unchanged, kind, leave=situation.reversed)
@@ -191,6 +193,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         situation.digests,
         situation.selector_tokens or situation.tokens,
         situation.talkers.of(workload),
+        situation.unwanted,
     )
     of_pods = kept | labels.keys_of(draft.manifest, kind) if situation.pods_are_made else kept
     around_pods = (
@@ -206,21 +209,32 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         chosen = applied = []
     offenders: list[Offender] = []
     unpinned: list[Unpinned] = []
+    left_labels: list[LeftLabel] = []
     # Policies that are to be previewed only give no values: what they would give is not there.
-    tokens = _tokens_for(chosen if skips.preview else applied, situation.tokens)
-    unresolved = [] if skips.preview else _images_replaced(draft, tokens, skips)
+    tokens = tokens_for(chosen if skips.preview else applied, situation.tokens)
+    unresolved = [] if skips.preview else images_replaced(draft, tokens, skips)
     for finding in follow(applied, draft):
         if isinstance(finding, str):
             warnings.append(finding)
         elif isinstance(finding, UnpinnedImage):
             warnings.append(finding.why)
             unpinned.append(finding.reason)
+        elif isinstance(finding, LeftLabel):
+            warnings.append(finding.why)
+            left_labels.append(finding)
         else:
             warnings += [finding.why] if finding.result == "warned" else []
             offenders.append(finding)
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
-    replaced = partial(_replaced, tokens=tokens, skipped=skips.verbs, kept=of_pods, inject=injected)
+    replaced = partial(
+        texts_replaced,
+        tokens=tokens,
+        skipped=skips.verbs,
+        kept=of_pods,
+        unwanted=situation.unwanted,
+        inject=injected,
+    )
     if not skips.preview:
         unresolved += replaced(draft)
         more, refused = injected(draft)
@@ -231,7 +245,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     if to_preview or skips.preview:
         further = draft.further()
         if skips.preview:
-            _images_replaced(further, tokens, skips)
+            images_replaced(further, tokens, skips)
         # A preview is only about what would change: its warnings do not concern the pod.
         found = [each for each in follow(to_preview, further) if isinstance(each, Offender)]
         offenders += (replace(each, result="previewed") for each in found)
@@ -240,9 +254,9 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
             injected(further)
         previewed = further.edits()
     if stamp is not None or not situation.defaulted:
-        edits = tuple(_missing(manifest, kind, edits))
+        edits = tuple(missing(manifest, kind, edits))
     if not situation.defaulted:
-        previewed = tuple(_missing(apply_edits(manifest, edits, kind), kind, previewed))
+        previewed = tuple(missing(apply_edits(manifest, edits, kind), kind, previewed))
     return MutationPlan(
         edits=edits,
         previewed=previewed,
@@ -250,6 +264,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
         offenders=tuple(offenders),
         unpinned=tuple(unpinned),
+        left_labels=tuple(left_labels),
         unresolved=tuple(unresolved),
         sized=resources.VERB not in skips.verbs
         and any(action.verb == resources.VERB for policy in applied for action in policy.actions),
@@ -289,36 +304,6 @@ def _injected(
         return [f"not injected: {error}"], ""
 
 
-def _tokens_for(policies: Sequence[Policy], store: KnownTokens | None) -> KnownTokens | None:
-    """Those of the store, and before them those of *policies*: the later name wins."""
-    own = {key: value for policy in policies for key, value in policy.tokens.items()}
-    return (store or NO_TOKENS).below(own) if own else store
-
-
-def _images_replaced(draft: Draft, tokens: KnownTokens | None, skips: Skips) -> list[Unresolved]:
-    """Before policies move or pin what comes out."""
-    if tokens is None or image.VERB in skips.verbs:
-        return []
-    return image_tokens.replace_images(draft, tokens)
-
-
-def _replaced(
-    draft: Draft,
-    *,
-    tokens: KnownTokens | None,
-    skipped: frozenset[str],
-    kept: frozenset[str],
-    inject: Callable[[Draft], object],
-) -> list[Unresolved]:
-    """Replace placeholders, those of policies, too; the result is those that stay."""
-    if tokens is None:
-        return []
-    unresolved = replace_texts(draft, tokens, skipped=skipped, kept=kept)
-    if VARIABLES_VERB not in skipped:
-        unresolved += replace_references(draft, tokens, inject)
-    return unresolved
-
-
 def _follow(
     policies: Sequence[Policy],
     draft: Draft,
@@ -326,7 +311,7 @@ def _follow(
     skips: Skips,
     around_templates: Surroundings,
     around_pods: Surroundings,
-) -> list[ImageFinding]:
+) -> list[Finding]:
     """Warnings, and what the policies do not allow or cannot pin."""
     return [
         finding
@@ -341,24 +326,6 @@ def _follow(
         )
         or ()
     ]
-
-
-def _before_us(manifest: Json, kind: str, stamp: Stamp | None) -> Json:
-    if stamp is None:
-        return manifest
-    try:
-        return stamp.taken_off(manifest, kind)
-    except PathError:
-        # The stamp is not ours: it names what this object does not have.
-        return manifest
-
-
-def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Those of *edits* whose results *manifest* does not have yet."""
-    for edit in edits:
-        now = value_at(manifest, parse_path(edit.path), kind)
-        if not same(now, edit.after):
-            yield structs.replace(edit, before=now)
 
 
 def candidate(

@@ -48,6 +48,7 @@ from nemutator_controller.mutations.image_digests import NO_DIGESTS, ImageDigest
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
 from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.mutations.labels import LeftLabel
 from nemutator_controller.mutations.resources import Circumstances, ContainerResources, Sizing
 from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.sidecars import Sidecars
@@ -90,7 +91,9 @@ class PolicyMutation(
     sidecars: Sidecars | None = None
 
 
-Findings = Iterable[ImageFinding] | None
+Finding = ImageFinding | LeftLabel
+
+Findings = Iterable[Finding] | None
 """Warnings, which say what a policy wants and was not done, and what it does not allow or cannot pin."""
 
 
@@ -107,6 +110,8 @@ class Surroundings(msgspec.Struct, frozen=True):
     """None: there is no token store."""
     talkers: tuple[Talker, ...] = ()
     """Of the object's workload."""
+    unwanted: frozenset[str] = frozenset()
+    """Keys of labels that the selector of a pod's workload wants pods without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,8 @@ def _labelling(wanted: Texts, policy: str) -> Callable[[Draft, Surroundings], Fi
         if draft.kind != labels.POD:
             # A selector may have got other keys by now.
             kept |= labels.selected_by(draft.manifest, draft.kind, managed=False)
-        return labels.follow(draft, setters, wanted, kept=kept, policy=policy)
+        unwanted = surroundings.unwanted
+        return labels.follow(draft, setters, wanted, kept=kept, unwanted=unwanted, policy=policy)
 
     return apply
 

@@ -264,7 +264,7 @@ async def test_a_patch_that_names_the_random_volume_is_for_its_pod_alone() -> No
 
 def test_every_field_of_a_situation_is_looked_at() -> None:
     by_identity = {"injector", "advisor", "tokens", "images", "talkers"}
-    by_value = {"subject", "namespace_labels", "user", "reversed", "bounds"}
+    by_value = {"subject", "namespace_labels", "user", "reversed", "unwanted", "bounds"}
     same_for_all_pods = {"existing", "defaulted", "selector_tokens", "pods_are_made"}
     noted = {"runtime_handler", "digests"}
     assert set(Situation.__struct_fields__) == by_identity | by_value | same_for_all_pods | noted
@@ -276,7 +276,9 @@ def test_a_plan_holds_for_the_bounds_that_it_was_made_within() -> None:
     bounds = [ResourceBounds(), *(ResourceBounds(rooms=(room,)) for room in left)]
     bounds.append(ResourceBounds(largest={"cpu": parse_quantity("2")}))
     keys = {
-        plans.key_of(pod(), SITUATION, NO_POLICIES, circumstances_of(None, frozenset(), each))
+        plans.key_of(
+            pod(), SITUATION, NO_POLICIES, circumstances_of(None, frozenset(), frozenset(), each)
+        )
         for each in (*bounds, ResourceBounds())
     }
     assert len(keys) == len(bounds)

@@ -245,3 +245,21 @@ def test_a_workload_whose_pods_do_not_follow_does_not_either() -> None:
 def test_what_is_not_shaped_like_its_kind_is_refused(broken: Any) -> None:
     with pytest.raises(PathError):
         change({"kind": "Deployment", "spec": {}} | broken, team=live(team="a"))
+
+
+def test_what_another_policys_placeholder_has_written_before_stays() -> None:
+    known = {"nemu_label_value_team": "a"}
+    other = live(team="nemu_label_value_team") | {"applyTo": "pod"}
+    # Until now such an edit was the token store's.
+    edit = Edit(path=TEAM, before=(), after=("a",), verb="labels", policy="tokens")
+    text = in_full(Stamp("d0", (edit,)))
+    pod = running_pod(labels={"team": "a"}, annotations={names.MUTATION: text})
+    found = followed(pod, tokens=known, other=other, tier=live(tier="web"))
+    assert labels(found) == {"team": "a", "tier": "web"}
+
+
+def test_a_policys_placeholder_goes_with_its_policy() -> None:
+    known = {"nemu_label_value_team": "a"}
+    first = followed(running_pod(), tokens=known, team=live(team="nemu_label_value_team"))
+    assert labels(first) == {"team": "a"}
+    assert not labels(followed(first, tokens=known, gone=["team"]))

@@ -20,7 +20,7 @@ def test_a_label_to_be_kept_may_be_set_to_what_it_is() -> None:
     kept = labels.selected_by(manifest, "Pod", managed=True)
     [warning] = labels.apply(draft, wanted, kept=kept, policy="p")
     assert draft.edits() == ()
-    assert "metadata.labels[tier]: left alone" in warning
+    assert "metadata.labels[tier]: left alone" in warning.why
 
 
 def test_what_a_bare_pod_is_called_is_nobodys_selector() -> None:
@@ -32,7 +32,7 @@ def test_a_label_to_be_kept_is_not_removed() -> None:
     wanted = Texts(remove=("app", "old"))
     [warning] = labels.apply(draft, wanted, kept=frozenset({"app"}), policy="p")
     assert draft.manifest["metadata"]["labels"] == {"app": "web"}
-    assert "metadata.labels[app]: left alone" in warning
+    assert "metadata.labels[app]: left alone" in warning.why
 
 
 def test_a_label_is_not_added_to_a_template_whose_selector_wants_pods_without_it() -> None:
@@ -45,5 +45,21 @@ def test_a_label_is_not_added_to_a_template_whose_selector_wants_pods_without_it
     draft = Draft(manifest, "Deployment")
     ready = labels.setters(wanted, policy="p")
     [warning] = labels.follow(draft, ready, wanted, kept=kept, policy="p")
-    assert warning.startswith("policy p: metadata.labels[legacy]: left alone")
+    assert warning.why.startswith("policy p: metadata.labels[legacy]: left alone")
     assert [edit.path for edit in draft.edits()] == ["metadata.labels[team]"]
+
+
+def test_a_label_that_its_workload_does_not_want_is_not_added_to_a_pod() -> None:
+    draft = Draft({"metadata": {"labels": {"app": "web", "there": "1"}}}, "Pod")
+    wanted = Texts(set={"legacy": "no", "team": "a"}, add={"old": "x", "there": "2", "new": "y"})
+    ready = labels.setters(wanted, policy="p")
+    unwanted = frozenset({"legacy", "old", "there"})
+    kept = frozenset({"app", "there"})
+    left = labels.follow(draft, ready, wanted, kept=kept, unwanted=unwanted, policy="p")
+    assert draft.manifest["metadata"]["labels"] == {
+        "app": "web", "there": "1", "team": "a", "new": "y",
+    }  # fmt: skip
+    assert [each.reason for each in left] == ["unwanted", "unwanted"]
+    assert left[0].why.startswith(
+        "policy p: metadata.labels[legacy]: left alone: the selector of its workload wants pods without it"
+    )

@@ -292,7 +292,10 @@ def test_placeholders_are_replaced_by_the_tokens_of_a_file() -> None:
     metadata["annotations"] = {"a": "nemu_anno_value_team", "b": "nemu_anno_value_none"}
     tokens = tokens_in(InputFile("t.yaml", b"nemu_anno_value_team: shop\n"))
     shown = attempt([file("x", manifest)], tokens).text
-    assert '  + metadata.annotations[a]: "shop"\n      by tokens\n' in shown
+    assert (
+        '  + metadata.annotations[a]: "shop"\n      by tokens: token nemu_anno_value_team\n'
+        in shown
+    )
     assert "nemu_anno_value_none stays as it is: the token store has no such key" in shown
 
 

@@ -1,0 +1,1 @@
+"""Which labels workloads do not want on their pods."""
