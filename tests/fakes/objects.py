@@ -20,6 +20,8 @@ _PROOF = re.compile(
     r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})"
 )
 
+_AS_BAD_REQUESTS = ("AuthorizationHeaderMalformed", "XAmzContentSHA256Mismatch")
+
 
 @dataclass
 class MemoryObjects:
@@ -79,7 +81,7 @@ class FakeBucket:
             status, said = self.answers.pop(0)
             return web.Response(status=status, body=said, headers={"Location": "/elsewhere"})
         if refusal := self._refusal(request, body):
-            return _error(403, refusal)
+            return _error(400 if refusal in _AS_BAD_REQUESTS else 403, refusal)
         bucket, _, key = request.path.lstrip("/").partition("/")
         if bucket != self.bucket:
             return _error(404, "NoSuchBucket")
@@ -104,7 +106,9 @@ class FakeBucket:
             return "RequestTimeTooSkewed"
         if request.headers["x-amz-content-sha256"] != hashlib.sha256(body).hexdigest():
             return "XAmzContentSHA256Mismatch"
-        if (identity, region, day) != (KEY_ID, REGION, stamp[:8]):
+        if (region, day) != (REGION, stamp[:8]):
+            return "AuthorizationHeaderMalformed"
+        if identity != KEY_ID:
             return "InvalidAccessKeyId"
         wanted = {"host", "x-amz-content-sha256", "x-amz-date"}
         if not wanted <= set(names.split(";")):

@@ -22,6 +22,8 @@ class Relay:
         self._port = port
         self._lost: set[asyncio.StreamWriter] = set()
         self._clients: set[asyncio.StreamWriter] = set()
+        self._over = asyncio.Event()
+        self._serving: set[asyncio.Task[None]] = set()
 
     def lose_all(self) -> None:
         """Forget the connections there are, as a balancer does, and tell nobody before they are used."""
@@ -32,7 +34,17 @@ class Relay:
         for client in self._clients:
             client.transport.abort()
 
+    async def end(self) -> None:
+        """Keep nothing back any more, and wait until all connections are done with."""
+        self._over.set()
+        self.cut_all()
+        while self._serving:
+            await asyncio.wait(self._serving)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if task := asyncio.current_task():
+            self._serving.add(task)
+            task.add_done_callback(self._serving.discard)
         self.opened += 1
         self._clients.add(writer)
         to_reader, to_writer = await asyncio.open_connection(LOOPBACK, self._port)
@@ -64,7 +76,9 @@ class Relay:
 
     async def _kept_back(self, piece: bytes) -> None:
         if piece[:1] in self.late:
-            await asyncio.sleep(self.late_s)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.late_s):
+                    await self._over.wait()
 
 
 async def _at_once(piece: bytes) -> None:
@@ -77,4 +91,7 @@ async def relay_to(url: str) -> AsyncIterator[Relay]:
     server = await asyncio.start_server(relay.serve, LOOPBACK, 0)
     relay.url = f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}"
     async with server:
-        yield relay
+        try:
+            yield relay
+        finally:
+            await relay.end()

@@ -17,6 +17,7 @@ from tests.testbed.parts import control_plane, image_store
 from tests.testbed.parts import postgres as parts_postgres
 from tests.testbed.parts import prometheus as parts_prometheus
 from tests.testbed.parts import redis as parts_redis
+from tests.testbed.parts import s3 as parts_s3
 from tests.testbed.parts import vault as parts_vault
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
@@ -30,6 +31,7 @@ from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.postgres import Postgres
 from tests.testbed.parts.prometheus import Prometheus
 from tests.testbed.parts.redis import Redis
+from tests.testbed.parts.s3 import S3
 from tests.testbed.parts.vault import Vault
 from tests.testbed.running import leftovers, machine_state
 from tests.testbed.running.machine_state import MachineState
@@ -138,6 +140,13 @@ def prometheus(testbed_run: Run) -> Prometheus:
     """Without anything to scrape: a test says what."""
     with skipped_when_missing():
         return parts_prometheus.begin(testbed_run)
+
+
+@pytest.fixture(scope="session")
+def s3(testbed_run: Run) -> S3:
+    """A server of S3 with an empty bucket, which tests share: each has a prefix of its own there."""
+    with skipped_when_missing():
+        return parts_s3.begin(testbed_run)
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,8 @@ OBJECTS_EXPLANATIONS: dict[Reason, str] = {
 OBJECTS_REMEDIES: dict[Reason, str] = {
     "full": "make room in {}",
     "gone": "start it, or correct its address in brain.objects ({})",
-    "denied": "correct brain.objects ({}), brain.objects_access_key or the file of its secret key",
+    "denied": "correct brain.objects ({}), brain.objects_region, brain.objects_access_key or the file of its secret"
+    " key",
     "clock": "set the clock of the brain's machine, or that of {}",
 }
 """For a bucket of objects; braces stand for its address."""

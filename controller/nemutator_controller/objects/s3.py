@@ -24,6 +24,11 @@ LARGEST = 64 << 20
 """Bytes of one object that is read: many times what a brain puts there."""
 LONGEST_ANSWER = 16 << 10
 
+_NOT_LET_IN = frozenset({301, 307, 308, 401, 403, 404})
+"""The bucket is another region's, or none; or the key may not. Of other answers an operator's settings are not the cause."""
+_OF_ANOTHER_REGION = "AuthorizationHeaderMalformed"
+"""Its status is 400, as that of a body that was changed on its way."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
@@ -41,6 +46,7 @@ class S3Objects:
     clock: Clock
     ca: RereadFile | None = None
     """Who signs its certificate, where the machine's own authorities do not."""
+    deadline_s: float = DEADLINE_S
 
     async def put(self, key: str, content: bytes) -> None:
         answer = await self._exchange("PUT", key, content)
@@ -63,7 +69,7 @@ class S3Objects:
 
     async def _exchange(self, method: str, key: str, body: bytes = b"") -> _Answer:
         try:
-            async with asyncio.timeout(DEADLINE_S):
+            async with asyncio.timeout(self.deadline_s):
                 return await self._asked(method, key, body)
         except TimeoutError:
             raise self._unavailable("deadline") from None
@@ -118,15 +124,15 @@ class S3Objects:
         log.warning("object_store_refuses", {names.STATUS: answer.status, names.ERROR: shown})
         if "RequestTimeTooSkewed" in said:
             return self._unavailable("clock")
-        if answer.status in (401, 403):
+        if answer.status in _NOT_LET_IN or _OF_ANOTHER_REGION in said:
             # The file may hold another secret by now.
             self.secret_key.invalidate()
             return self._unavailable("denied")
         if answer.status == 507 or "QuotaExceeded" in said or "StorageFull" in said:
             return self._unavailable("full")
-        if answer.status in (408, 429, 503):
+        if answer.status in (408, 429, 503) or "RequestTimeout<" in said:
             return self._unavailable("busy")
-        return self._unavailable("denied" if answer.status < 500 else "io")
+        return self._unavailable("other" if answer.status < 500 else "io")
 
     def _unavailable(self, reason: Reason) -> StoreUnavailableError:
         return StoreUnavailableError(reason, self.bucket, "objects")

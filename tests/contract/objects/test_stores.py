@@ -1,4 +1,4 @@
-"""Contents in memory and in a bucket over HTTP: one suite; then what a bucket does that fails or lies."""
+"""Contents in memory, in a fake bucket and in a real one: one suite; then what a bucket does that fails or lies."""
 
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -18,23 +18,10 @@ from nemutator_controller.objects.s3 import S3Objects
 from nemutator_controller.settings.brain import BrainSettings
 
 from tests.certificates import Authority
-from tests.fakes.objects import KEY_ID, REGION, SECRET, FakeBucket, MemoryObjects
+from tests.contract.objects.buckets import KINDS, Bucket, bucket_of, used
+from tests.fakes.clocks import ManualClock
+from tests.fakes.objects import FakeBucket, MemoryObjects
 from tests.fakes.process import fake_process
-
-
-def used(url: str, folder: Path, **changed: str) -> S3Objects:
-    secret = folder / "secret"
-    if not secret.exists():
-        secret.write_text(f"{SECRET}\n")
-    told = {
-        "objects": url,
-        "objects_region": REGION,
-        "objects_access_key": KEY_ID,
-        "objects_secret_key_file": str(secret),
-    }
-    made = object_store(BrainSettings(**(told | changed)), fake_process())  # type: ignore[arg-type]
-    assert made is not None
-    return made
 
 
 @asynccontextmanager
@@ -43,13 +30,19 @@ async def bucket(folder: Path) -> AsyncIterator[tuple[FakeBucket, S3Objects]]:
         yield there, used(there.url, folder)
 
 
-@pytest.fixture(params=["memory", "s3"])
+@pytest.fixture(params=["memory", *KINDS])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ObjectStore]:
     if request.param == "memory":
         yield MemoryObjects()
         return
-    async with FakeBucket(fake_process().clock.now).serving() as there:
-        yield used(f"{there.url}/brain/of.us", tmp_path)
+    async with bucket_of(request, tmp_path) as found:
+        yield found.ours
+
+
+@pytest.fixture(params=KINDS)
+async def any_bucket(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bucket]:
+    async with bucket_of(request, tmp_path) as found:
+        yield found
 
 
 async def test_what_is_put_is_got_until_it_is_removed(store: ObjectStore) -> None:
@@ -98,41 +91,46 @@ async def test_over_tls_by_an_authority_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("change", "setting"),
     [
-        (lambda ours: replace(ours, access_key="another"), "denied"),
-        (lambda ours: replace(ours, region="elsewhere"), "denied"),
-        (lambda ours: replace(ours, bucket=ours.bucket + "-other"), "denied"),
+        (lambda ours: replace(ours, access_key="another"), "brain.objects_access_key"),
+        (lambda ours: replace(ours, region="elsewhere"), "brain.objects_region"),
+        (
+            lambda ours: replace(ours, bucket=ours.bucket.replace("/team/", "/others/")),
+            "brain.objects (",
+        ),
     ],
 )
 async def test_who_may_not_is_told_what_to_correct(
-    tmp_path: Path, change: Callable[[S3Objects], S3Objects], reason: str
+    any_bucket: Bucket, change: Callable[[S3Objects], S3Objects], setting: str
 ) -> None:
-    async with bucket(tmp_path) as (_, ours):
-        for attempt in (change(ours).put("a", b"b"), change(ours).get("a")):
-            with pytest.raises(StoreUnavailableError) as failure:
-                await attempt
-            assert failure.value.reason == reason
-            assert "brain.objects_access_key" in failure.value.remedy
+    wrong = change(any_bucket.ours)
+    for attempt in (wrong.put("a", b"b"), wrong.get("a"), wrong.remove("a")):
+        with pytest.raises(StoreUnavailableError) as failure:
+            await attempt
+        assert failure.value.reason == "denied"
+        assert setting in failure.value.remedy
+    assert await any_bucket.ours.get("a") is None
 
 
-async def test_a_secret_that_was_replaced_counts_at_once(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("an older one")
-    async with bucket(tmp_path) as (there, ours):
-        with pytest.raises(StoreUnavailableError):
-            await ours.put("a", b"b")
-        (tmp_path / "secret").write_text(SECRET)
+async def test_a_secret_that_was_replaced_counts_at_once(any_bucket: Bucket) -> None:
+    ours, right = any_bucket.ours, any_bucket.secret_file.read_text()
+    any_bucket.secret_file.write_text("an older one")
+    with pytest.raises(StoreUnavailableError) as failure:
         await ours.put("a", b"b")
-        assert there.kept == {"a": b"b"}
+    assert failure.value.reason == "denied"
+    any_bucket.secret_file.write_text(right)
+    await ours.put("a", b"b")
+    assert await ours.get("a") == b"b"
 
 
 @pytest.mark.parametrize("off_s", [-3600, 3600])
 async def test_of_a_clock_that_is_an_hour_off_the_clock_is_told_and_not_the_key(
-    tmp_path: Path, off_s: int
+    any_bucket: Bucket, off_s: int
 ) -> None:
-    async with FakeBucket(lambda: fake_process().clock.now() + off_s).serving() as there:
-        with pytest.raises(StoreUnavailableError, match="clock") as failure:
-            await used(there.url, tmp_path).put("a", b"b")
+    ours = any_bucket.ours
+    with pytest.raises(StoreUnavailableError, match="clock") as failure:
+        await replace(ours, clock=ManualClock(ours.clock.now() + off_s)).put("a", b"b")
     assert failure.value.reason == "clock"
     assert "set the clock" in failure.value.remedy
     assert "key" not in failure.value.remedy
@@ -146,6 +144,10 @@ async def test_of_a_clock_that_is_an_hour_off_the_clock_is_told_and_not_the_key(
         (500, b"\x1b[2J", "io"),
         (507, b"", "full"),
         (400, b"<Code>QuotaExceeded</Code>", "full"),
+        (400, b"<Code>XAmzContentSHA256Mismatch</Code>", "other"),
+        (400, b"<Code>RequestTimeout</Code>", "busy"),
+        (400, b"<Code>EntityTooLarge</Code>", "other"),
+        (400, b"<Code>AuthorizationHeaderMalformed</Code>", "denied"),
         (301, b"", "denied"),
         (404, b"<Code>NoSuchBucket</Code>", "denied"),
     ],

@@ -90,6 +90,11 @@ def helm() -> Path:
     return _cache().folder(recipe("helm")) / "helm"
 
 
+def versitygw() -> Path:
+    """A server of S3."""
+    return _cache().folder(recipe("versitygw")) / "versitygw"
+
+
 def runtime() -> Path:
     """A folder with containerd, its shim, ctr and runc, newer than Debian's."""
     return _cache().folder(recipe("runtime"))
@@ -212,6 +217,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
     "bao-client": lambda: recipes.bao_client(_go_inputs("bao-client"), this_machine()),
     "helm": lambda: recipes.helm(_go_inputs("helm", GO_TOOL_INPUTS), this_machine()),
+    "versitygw": lambda: recipes.versitygw(_go_inputs("versitygw", GO_TOOL_INPUTS), this_machine()),
     "bao": lambda: recipes.wheels("bao", BAO_LOCK.read_bytes(), this_machine()),
     "schemathesis": lambda: recipes.wheels(
         "schemathesis", SCHEMATHESIS_LOCK.read_bytes(), this_machine()

@@ -39,6 +39,7 @@ MAKERS: dict[str, Maker] = {
     "vault-client": go_programs.build,
     "bao-client": go_programs.build,
     "helm": go_programs.build,
+    "versitygw": go_programs.build,
     "bao": wheels.build,
     "schemathesis": wheels.build,
     "vault": go_programs.build,

@@ -151,6 +151,11 @@ def helm(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("helm", files, machine, estimate_s=3 * 60, room_gb=4)
 
 
+def versitygw(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    """A server of S3 that keeps objects as files."""
+    return _go_program("versitygw", files, machine, estimate_s=90, room_gb=4)
+
+
 def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     inputs = dict(files) | {
         "flags": "\n".join(RUNTIME_FLAGS).encode(),
@@ -177,7 +182,7 @@ def _go_program(
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     """The flags of `go build` for one of our programs."""
-    if part in ("vault-client", "bao-client", "go-kinds"):
+    if part in ("vault-client", "bao-client", "go-kinds", "versitygw"):
         return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")
@@ -208,7 +213,7 @@ def _helm_stamps(go_mod: str) -> str:
 
 def go_package(part: str) -> str:
     """What is compiled: a program of ours, or the one tool that its go.mod names."""
-    return "tool" if part == "helm" else "."
+    return "tool" if part in ("helm", "versitygw") else "."
 
 
 def _kubernetes_version(go_mod: str) -> tuple[str, str, str]:

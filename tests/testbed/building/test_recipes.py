@@ -34,6 +34,7 @@ def test_another_architecture_is_another_folder() -> None:
         recipes.vault_client,
         recipes.bao_client,
         recipes.go_kinds,
+        recipes.versitygw,
     ):
         assert make(FILES, other).folder != make(FILES, MACHINE).folder
     ours, theirs = (recipes.wheels("bao", b"lock", each) for each in (MACHINE, other))
@@ -104,7 +105,7 @@ def test_every_part_of_this_checkout_has_a_recipe_of_its_own() -> None:
         pytest.skip("not a Debian: its packages have no recipe here")
     folders = {made.recipe(name).folder for name in made.PARTS}
     many = len(recipes.DEBIAN_GROUPS) + len(recipes.GUEST_KERNELS)
-    assert len(folders) == len(made.PARTS) == many + 15
+    assert len(folders) == len(made.PARTS) == many + 16
 
 
 def test_what_only_drills_need_is_a_part_like_the_others() -> None:

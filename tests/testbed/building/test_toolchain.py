@@ -45,7 +45,9 @@ def test_versions_are_compared_by_their_numbers() -> None:
     assert first < second
 
 
-@pytest.mark.parametrize("part", ["kube", "vault", "vault-client", "bao-client", "go-kinds"])
+@pytest.mark.parametrize(
+    "part", ["kube", "vault", "vault-client", "bao-client", "go-kinds", "versitygw"]
+)
 def test_the_go_that_we_install_is_new_enough_for_each_program(part: str) -> None:
     (pinned,) = [line for line in TOOLCHAIN_LOCK.read_text().splitlines() if "==" in line]
     version = pinned.removesuffix(" \\").partition("==")[2]
