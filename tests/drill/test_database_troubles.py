@@ -3,20 +3,17 @@ agents report: what it says, what it takes, and that nothing acknowledged is los
 
 import asyncio
 import contextlib
-import os
 import random
-import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
-from nemutator_common import names
 from nemutator_controller.database.postgres import Server
 
-from tests.fakes.brain_processes import Agent, BrainProcess, advice_of, brains_on, position
+from tests.drill.watched_brain import TROUBLE_S, agents_of, suffered, untroubled
+from tests.fakes.brain_processes import advice_of, brains_on, position
 from tests.fakes.relays import Relay, relay_to
 from tests.testbed.parts.postgres import Postgres
 from tests.testbed.parts.postgres_databases import new_database, settings_of
@@ -25,51 +22,10 @@ from tests.testbed.running.ports import LOOPBACK
 
 pytestmark = pytest.mark.timeout(3600)
 
-TROUBLE_S = float(os.environ.get("DRILL_TROUBLE_S", "60"))
 STATEMENT_LATE_S = 2.0
-AGENTS, PACE_S = 8, 0.5
-PATIENCE_S = 300.0
 LEARNED_WITHIN_S = 300.0
 STATEMENTS = b"QPB"
 """The first byte of what a client asks PostgreSQL, as against how it signs in."""
-MORE_MEMORY_BYTES = 64 << 20
-HELD_BUCKET = f'{names.LOOP_HELD.name}_bucket{{le="0.1"}}'
-HELD_COUNT = f"{names.LOOP_HELD.name}_count"
-
-
-@dataclass
-class Watched:
-    """What the brain said and took during one trouble."""
-
-    brain: BrainProcess
-    slowest_s: float = 0.0
-    """Of answers that need no database."""
-    said: set[str] = field(default_factory=set)
-    most_bytes: int = 0
-
-    async def watch(self) -> None:
-        assert self.brain.process is not None
-        process = psutil.Process(self.brain.process.pid)
-        while True:
-            begun = time.monotonic()
-            await self.brain.get("/api/v1/nodes")
-            self.slowest_s = max(self.slowest_s, time.monotonic() - begun)
-            self.said |= await problems(self.brain)
-            self.most_bytes = max(self.most_bytes, process.memory_info().rss)
-            await asyncio.sleep(0.5)
-
-
-async def problems(brain: BrainProcess) -> set[str]:
-    assert brain.client is not None
-    async with brain.client.get("/readyz", headers={"Accept": "application/json"}) as answer:
-        return set() if answer.status == 200 else {(await answer.text()).strip()[:200]}
-
-
-async def counted(brain: BrainProcess, wanted: str) -> dict[str, float]:
-    assert brain.client is not None
-    async with brain.client.get("/metrics") as answer:
-        rows = [line.rpartition(" ") for line in (await answer.text()).splitlines()]
-    return {name: float(value) for name, _, value in rows if name.startswith(wanted)}
 
 
 @dataclass
@@ -168,14 +124,12 @@ async def test_a_brain_outlives_all_that_its_database_may_do(
             bed = Bed(postgres, server, relay, grow)
             settings = settings_of(replace(server, port=port))
             async with brains_on(tmp_path, 1, *settings) as [brain]:
-                agents = [
-                    Agent(f"n{number}", random.Random(number), time.time() - 86_400, PACE_S)
-                    for number in range(AGENTS)
-                ]
+                agents = agents_of("n")
                 stop = asyncio.Event()
                 async with asyncio.TaskGroup() as running:
                     for agent in agents:
                         running.create_task(agent.run([brain], stop))
+                    await suffered(untroubled, brain, agents)
                     for trouble, words in (
                         (bed.slow, "did not answer in time"),
                         (bed.locked, "holds a lock"),
@@ -195,60 +149,3 @@ async def test_a_brain_outlives_all_that_its_database_may_do(
                 assert kept == reports
                 await advice_of(brain, 3 * reports, within_s=LEARNED_WITHIN_S)
                 print(f"{reports} reports acknowledged, all of them kept and learned once")
-
-
-async def suffered(
-    trouble: Callable[[], contextlib.AbstractAsyncContextManager[None]],
-    brain: BrainProcess,
-    agents: list[Agent],
-    words: str,
-) -> None:
-    await reported_again(agents)
-    assert brain.process is not None
-    memory = psutil.Process(brain.process.pid).memory_info().rss
-    failures = await counted(brain, names.DATABASE_FAILURES.name)
-    held = await held_long(brain)
-    watched = Watched(brain)
-    had = sum(agent.acknowledged for agent in agents)
-    async with asyncio.TaskGroup() as watching:
-        looking = watching.create_task(watched.watch())
-        async with trouble():
-            await asyncio.sleep(TROUBLE_S)
-        during = sum(agent.acknowledged for agent in agents) - had
-        ended_at = time.monotonic()
-        await reported_again(agents)
-        again_s = time.monotonic() - ended_at
-        looking.cancel()
-    async with asyncio.timeout(PATIENCE_S):
-        while await problems(brain):  # noqa: ASYNC110 - it is another process
-            await asyncio.sleep(0.2)
-    after = await counted(brain, names.DATABASE_FAILURES.name)
-    new = {
-        name.partition("{")[2].rstrip("}"): after[name] - failures.get(name, 0.0)
-        for name in after
-        if name.partition("{")[0].endswith("_total") and after[name] > failures.get(name, 0.0)
-    }
-    print(
-        f"{trouble.__name__}: {during} acknowledged meanwhile, all report again after {again_s:.1f} s, "
-        f"slowest answer without a database {watched.slowest_s:.2f} s, "
-        f"{await held_long(brain) - held:.0f} holds of the loop over 0.1 s, "
-        f"{(watched.most_bytes - memory) / (1 << 20):.0f} MiB more memory, counted {new}, "
-        f"said {sorted(watched.said)}"
-    )
-    assert any(words in said for said in watched.said), watched.said
-    assert watched.most_bytes - memory < MORE_MEMORY_BYTES
-
-
-async def held_long(brain: BrainProcess) -> float:
-    all_of_it = await counted(brain, names.LOOP_HELD.name)
-    return all_of_it[HELD_COUNT] - all_of_it[HELD_BUCKET]
-
-
-async def reported_again(agents: list[Agent]) -> None:
-    """Until each has heard of three more of its reports."""
-    wanted = [agent.acknowledged + 3 for agent in agents]
-    async with asyncio.timeout(PATIENCE_S):
-        while any(  # noqa: ASYNC110 - the agents only count
-            agent.acknowledged < each for agent, each in zip(agents, wanted, strict=True)
-        ):
-            await asyncio.sleep(0.05)

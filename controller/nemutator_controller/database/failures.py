@@ -27,7 +27,7 @@ EXPLANATIONS: dict[Reason, str] = {
     "damaged": "it is damaged: stop nemutator, move it away, start again",
     "queue_full": "it is too slow for what arrives",
     "deadline": "it did not answer in time",
-    "gone": "it cannot be reached",
+    "gone": "its file was moved or deleted, and nothing is stored until it is back",
     "denied": "it does not let us in",
     "clock": "its clock and ours are too far apart",
     "conflict": "others wrote the same at the same moment, again and again",
@@ -42,6 +42,7 @@ REMEDIES: dict[Reason, str] = {
     "read_only": "let the controller write its data directory again, then ask again",
     "io": "check the disk of {}, then ask again",
     "damaged": "stop nemutator, move the database away, start again",
+    "gone": "put its file back into {}, or stop nemutator and start it again without what was in it, then ask again",
 }
 """The remedies for reasons that a person must act on; the others pass by themselves. Braces stand
 for the directory."""
@@ -90,13 +91,14 @@ OBJECTS_REMEDIES: dict[Reason, str] = {
 }
 """For a bucket of objects; braces stand for its address."""
 
-# The keys are SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
+# The keys are SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE), and one has a meaning of its own.
 _REASONS: dict[str, Reason] = {
     "FULL": "full",
     "BUSY": "busy",
     "LOCKED": "busy",
     "READONLY": "read_only",
     "PERM": "read_only",
+    "READONLY_DBMOVED": "gone",
     "IOERR": "io",
     "CANTOPEN": "io",
     "CORRUPT": "damaged",
@@ -175,7 +177,7 @@ class StoreUnavailableError(Exception):
 def reason_of(error: BaseException | None) -> Reason:
     """The reason of a `sqlite3.Error`, by the name of its result code."""
     name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
-    return _REASONS.get(name.split("_")[0], "other")
+    return _REASONS.get(name) or _REASONS.get(name.split("_")[0], "other")
 
 
 def postgres_reason_of(error: BaseException | None) -> Reason:

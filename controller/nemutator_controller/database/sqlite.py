@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 from nemutator_controller.database.failures import EXPLANATIONS, Reason, reason_of
@@ -37,8 +37,9 @@ BUSY_MS = 1_000
 class SqliteEngines:
     """Two engines for the same file: one connection that may write, and a few that only read."""
 
-    place: str
-    """The directory: what its disk has too little of is said of it."""
+    path: Path
+    _inode: int
+    """Of what was opened there."""
     _writing: Engine
     _reading: Engine
     name: EngineName = "sqlite"
@@ -46,7 +47,14 @@ class SqliteEngines:
     tries: int = 1
     gives_up_history: bool = True
 
+    @property
+    def place(self) -> str:
+        """The directory: what its disk has too little of is said of it."""
+        return str(self.path.parent)
+
     def writing(self, deadline_s: float) -> AbstractContextManager[Connection]:
+        if _inode_of(self.path) != self._inode:
+            raise _moved()
         return self._writing.begin()
 
     def reading(self, deadline_s: float) -> AbstractContextManager[Connection]:
@@ -76,7 +84,23 @@ def open_sqlite(path: Path, *, largest_bytes: int) -> SqliteEngines:
     except BaseException:
         writing.dispose()
         raise
-    return SqliteEngines(str(path.parent), writing, reading)
+    return SqliteEngines(path, _inode_of(path), writing, reading)
+
+
+def _inode_of(path: Path) -> int:
+    """Of the file that is there now; 0: none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _moved() -> OperationalError:
+    """SQLite looks for that itself where it writes into the file, and not where it writes ahead: what it would then
+    acknowledge is in a file that nobody finds after the next start."""
+    error = sqlite3.OperationalError("its file is no longer where it was opened")
+    error.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
+    return OperationalError(None, None, error)
 
 
 def _own(path: Path) -> None:

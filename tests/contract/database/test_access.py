@@ -99,6 +99,26 @@ async def test_a_lock_of_another_program_is_busy_and_passes(tmp_path: Path) -> N
         await database.write(partial(point, at=1))
 
 
+@pytest.mark.parametrize("another", [False, True])
+async def test_one_that_was_moved_away_takes_nothing_until_it_is_back(
+    tmp_path: Path, another: bool
+) -> None:
+    path, away = tmp_path / "x.db", tmp_path / "away.db"
+    meter = MemoryMeter()
+    with opened(path, meter=meter) as database:
+        await database.write(partial(point, at=1))
+        path.rename(away)
+        if another:
+            path.write_bytes(b"")
+        with pytest.raises(StoreUnavailableError, match="moved or deleted") as failure:
+            await database.write(partial(point, at=2))
+        assert str(tmp_path) in failure.value.remedy
+        assert meter.value(names.DATABASE_FAILURES, operation="write", reason="gone") == 1
+        away.rename(path)
+        await database.write(partial(point, at=3))
+        assert await database.read(count) == 2
+
+
 async def test_a_stuck_writer_fails_by_deadline_then_by_a_full_queue(tmp_path: Path) -> None:
     release = threading.Event()
     ran: list[int] = []
