@@ -22,6 +22,8 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.databases import opened
 from tests.fakes.meters import MemoryMeter
 
+PATIENCE_S = 60.0
+
 
 def point(connection: Connection, at: float, *, node: str = "n" * 250) -> None:
     connection.execute(insert(history).values(node=node, at=at, memory_used_bytes=1))
@@ -128,7 +130,7 @@ async def test_a_stuck_writer_fails_by_deadline_then_by_a_full_queue(tmp_path: P
 
     with opened(tmp_path / "x.db") as database:
         with pytest.raises(StoreUnavailableError) as failure:
-            await database.write(lambda _: release.wait(10), deadline_s=0.01)
+            await database.write(lambda _: release.wait(PATIENCE_S), deadline_s=0.01)
         assert failure.value.reason == "deadline"
         for number in range(LONGEST_QUEUE):
             with pytest.raises(StoreUnavailableError):
