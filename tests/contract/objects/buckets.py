@@ -3,11 +3,10 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from nemutator_common.clocks import Clock
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.app.objects import object_store
 from nemutator_controller.objects.s3 import S3Objects
@@ -32,7 +31,7 @@ class Bucket:
         return f"{before}127.0.0.1:{port}/{path.partition('/')[2]}"
 
 
-def used(url: str, folder: Path, *, clock: Clock | None = None, **changed: str) -> S3Objects:
+def used(url: str, folder: Path, **changed: str) -> S3Objects:
     secret = folder / "secret"
     if not secret.exists():
         secret.write_text(f"{SECRET}\n")
@@ -43,7 +42,7 @@ def used(url: str, folder: Path, *, clock: Clock | None = None, **changed: str) 
         "objects_secret_key_file": str(secret),
     }
     settings = BrainSettings(**(told | changed))  # type: ignore[arg-type]
-    made = object_store(settings, fake_process(clock=clock))
+    made = object_store(settings, fake_process())
     assert made is not None
     return made
 
@@ -51,14 +50,14 @@ def used(url: str, folder: Path, *, clock: Clock | None = None, **changed: str) 
 def used_real(s3: S3, folder: Path) -> S3Objects:
     """In a part of the bucket that nobody else has used."""
     (folder / "secret").write_text(s3.secret.reveal())
-    return used(
+    ours = used(
         f"{s3.url}/{secrets.token_hex(4)}/of.us",
         folder,
-        clock=SystemClock(),
         objects_region=s3.region,
         objects_access_key=s3.key_id,
         objects_ca_file=str(s3.authority),
     )
+    return replace(ours, clock=SystemClock())
 
 
 @asynccontextmanager
