@@ -20,7 +20,7 @@ from tests.fakes.console_inventory import (
     used,
     workload_item,
 )
-from tests.fakes.console_lists import mutation
+from tests.fakes.console_lists import mutation, oversold
 
 NODES, FLOWS = "/api/v1/nodes", "/api/v1/flows"
 EVIL = '<img src=x onerror=alert(1)>\u202eevil"'
@@ -49,7 +49,9 @@ def test_a_node_has_three_lines_of_each_resource(page: Page, brain: FakeBrain) -
     expect(cells.nth(5)).to_have_text("12 % disk")
     expect(rows.nth(1).locator("td").nth(1)).to_have_text("not ready, no agent has reported")
     expect(rows.nth(1).locator("td").nth(2)).to_contain_text("used —")
-    expect(page.locator("#list-about")).to_contain_text("3 nodes more: nemutator nodes finds them.")
+    expect(page.locator("#list-about")).to_contain_text(
+        "3 nodes more: a part of a name in the filter finds them."
+    )
     expect(rows.nth(0).locator("a")).to_have_attribute("href", "#topology/worker-1")
 
 
@@ -125,6 +127,20 @@ def test_a_workload_among_thousands_is_searched_by_the_brain(page: Page, known: 
     page.locator("#list-filter").fill("api")
     expect(rows.first).to_be_visible()
     expect(about).to_contain_text(said)
+
+
+@pytest.mark.parametrize("view", ["capacity", "oversell"])
+def test_a_node_among_thousands_is_searched_by_the_brain(
+    page: Page, known: FakeBrain, view: str
+) -> None:
+    known.documents[NODES] = {"items": [cluster_node(name="n1")], "remaining": 4_800}
+    known.documents["/api/v1/oversell"] = {"items": [oversold(node="n1")], "remaining": 4_800}
+    rows = shown(page, view)
+    expect(rows.first).to_be_visible()
+    said = "4800 nodes more: a part of a name in the filter finds them."
+    expect(page.locator("#list-about")).to_contain_text(said)
+    with page.expect_request(lambda request: request.url.endswith("&search=n4711")):
+        page.locator("#list-filter").fill("node:n4711")
 
 
 @pytest.mark.parametrize("view", ["workloads", "advice"])

@@ -136,12 +136,14 @@ def test_savings_are_those_of_all_and_not_of_what_was_sent(modules: Modules) -> 
         ("-workload:api", None),
         ("api  Shop -test cpu>1", {"search": "api Shop", "besides": True}),
         ("x" * 300, {"search": "x" * 200, "besides": True}),
+        ("node:n1", {"search": "n1", "besides": False}),
     ],
 )
 def test_the_brain_is_asked_for_names_among_all(
     modules: Modules, typed: str, asked: Json | None
 ) -> None:
-    assert modules.run("searching", "m.searchOf(a[0])", typed) == asked
+    key = "node" if typed.startswith("node:") else "workload"
+    assert modules.run("searching", "m.searchOf(a[0], a[1])", typed, key) == asked
 
 
 def test_what_a_search_finds_stands_once_beside_what_was_there(modules: Modules) -> None:

@@ -227,6 +227,10 @@ PATHS = (
         "placements",
         "How much CPU of nodes is oversold or could be, and why no more.",
         shapes.NODE_OVERSELL_LIST,
+        LIMIT,
+        CONTINUE,
+        ORDER,
+        SEARCH,
     ),
     asked("packing", "placements", "Which nodes could be emptied.", shapes.PACKING, LIMIT),
     # Profiles.

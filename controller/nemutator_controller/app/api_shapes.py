@@ -229,6 +229,8 @@ NODE_OVERSELL_LIST = document(
     most=int,
     age_s=float | None,
     problem=str,
+    next=str,
+    remaining=int,
     items=several(_OVERSOLD_NODE),
 )
 _PLANNED_MOVE = part("PlannedMove", pod=str, to=str)

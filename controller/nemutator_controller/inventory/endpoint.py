@@ -54,19 +54,15 @@ from nemutator_controller.inventory.trees import WorkloadTree, namespace_branche
 from nemutator_controller.kube.label_selectors import Selector, SelectorError, parse_selector
 from nemutator_controller.list_pages import ListPage, Position, TokenError, page_of
 from nemutator_controller.prices import Prices
-from nemutator_controller.queries import limit_in
+from nemutator_controller.queries import USUAL_PAGE, AskedPage, PageQueryError, asked_page
 
 Item = TypeVar("Item")
 
 NODES = "/api/v1/nodes"
 WORKLOADS = "/api/v1/workloads"
 
-USUAL = 500
-MOST = 5_000
 USUAL_BRANCHES = 50
 """Workloads of one page with all their pods: each may have thousands."""
-
-LONGEST_SEARCH = 200
 
 VIEWS = ("list", "tree", "graph", "namespaces")
 
@@ -84,9 +80,7 @@ class Asked:
     """The query of a list."""
 
     wanted: Wanted
-    order: str
-    limit: int | None
-    after: str
+    page: AskedPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +100,7 @@ class InventoryApi:
 
     async def _nodes(self, request: web.Request) -> web.StreamResponse:
         try:
-            asked = asked_of(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=None)
+            asked = asked_of(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=USUAL_PAGE)
             figures = await self.counted.now()
             now, after_s, reported = self.process.clock.now(), self.stale_after_s(), self.reported()
             body, tag = await asyncio.to_thread(
@@ -123,7 +117,7 @@ class InventoryApi:
         try:
             if view not in VIEWS:
                 raise NotAskedWellError(f"as: expected one of {', '.join(VIEWS)}")
-            usual = USUAL if view in ("list", "namespaces") else USUAL_BRANCHES
+            usual = USUAL_PAGE if view in ("list", "namespaces") else USUAL_BRANCHES
             asked = asked_of(request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=usual)
             figures, now = await self.counted.now(), self.process.clock.now()
             body, tag = await asyncio.to_thread(
@@ -137,28 +131,19 @@ class InventoryApi:
 
 
 def asked_of(
-    request: web.Request, *, fields: Sequence[str], orders: Sequence[str], usual: int | None
+    request: web.Request, *, fields: Sequence[str], orders: Sequence[str], usual: int
 ) -> Asked:
     query = request.query
-    order = query.get("orderBy", "name")
-    if order not in orders:
-        raise NotAskedWellError(f"orderBy: expected one of {', '.join(orders)}")
-    limit: int | None = usual
-    if (text := query.get("limit")) is not None:
-        limit = limit_in(text, usual=USUAL, most=MOST)
-        if limit is None:
-            raise NotAskedWellError(f"limit: expected 1 to {MOST}")
+    try:
+        page = asked_page(query, orders=orders, usual=usual)
+    except PageQueryError as error:
+        raise NotAskedWellError(str(error)) from error
     chosen = _selector(query.get("fieldSelector"), "fieldSelector")
     for each in chosen.requirements:
         if each.key not in fields:
             raise NotAskedWellError(f"fieldSelector: expected one of {', '.join(fields)}")
     labels = _selector(query.get("labelSelector"), "labelSelector")
-    search = query.get("search", "")
-    if len(search) > LONGEST_SEARCH:
-        raise NotAskedWellError(f"search: expected at most {LONGEST_SEARCH} characters")
-    words = tuple(search.lower().split())
-    wanted = Wanted(query.get("namespace") or None, labels, chosen, words)
-    return Asked(wanted, order, limit, query.get("continue", ""))
+    return Asked(Wanted(query.get("namespace") or None, labels, chosen, page.search), page)
 
 
 def _selector(text: str | None, what: str) -> Selector:
@@ -279,10 +264,10 @@ def _paged(
     try:
         return page_of(
             items,
-            lambda item: position(item, asked.order),
-            order=asked.order,
-            limit=asked.limit,
-            after=asked.after,
+            lambda item: position(item, asked.page.order),
+            order=asked.page.order,
+            limit=asked.page.limit,
+            after=asked.page.after,
         )
     except TokenError as error:
         raise NotAskedWellError(f"continue: {error}") from error

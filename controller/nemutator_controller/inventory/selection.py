@@ -8,6 +8,7 @@ from nemutator_controller.inventory.model import WorkloadFigures
 from nemutator_controller.inventory.node_documents import NodeItem
 from nemutator_controller.kube.label_selectors import Selector
 from nemutator_controller.list_pages import Position
+from nemutator_controller.queries import is_called
 
 EVERYTHING = Selector()
 
@@ -36,9 +37,11 @@ class Wanted:
     fields: Selector = EVERYTHING
     """Over `NODE_FIELDS` or `WORKLOAD_FIELDS`."""
     search: tuple[str, ...] = ()
-    """Small letters: each is a part of a workload's NAMESPACE/NAME."""
+    """Small letters: each is a part of a node's name, or of a workload's NAMESPACE/NAME."""
 
     def has_node(self, item: NodeItem) -> bool:
+        if not is_called(item.name, self.search):
+            return False
         return self.labels.matches(item.labels) and (
             self.fields is EVERYTHING or self.fields.matches(_node_fields(item))
         )
@@ -62,8 +65,7 @@ class Wanted:
         )
 
     def _is_called(self, namespace: str, name: str) -> bool:
-        called = f"{namespace}/{name}".lower()
-        return all(word in called for word in self.search)
+        return is_called(f"{namespace}/{name}", self.search)
 
     def _has_labels(self, figures: WorkloadFigures) -> bool:
         """A program has the labels of its group, and the runtime that is its own."""

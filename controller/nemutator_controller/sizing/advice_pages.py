@@ -9,13 +9,11 @@ from nemutator_common import names
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.list_pages import Position, TokenError, page_of
-from nemutator_controller.queries import limit_in
+from nemutator_controller.queries import AskedPage, PageQueryError, asked_page, is_called
 from nemutator_controller.sizing.documents import Advice, RecommendedAmounts
 from nemutator_controller.sizing.keys import is_of
 
 ORDERS = ("name", "waste")
-MOST = 5_000
-LONGEST_SEARCH = 200
 
 GIB_OF_A_CORE = 8
 """What a core costs in GiB, roughly, everywhere: both wastes are ordered by as one, as `nemutator advise` does."""
@@ -35,18 +33,12 @@ class AdviceNotAskedWellError(Exception):
 class AskedAdvice:
     """The query of a page."""
 
-    order: str
-    limit: int | None
-    """None: all of it."""
-    after: str
-    search: tuple[str, ...] = ()
-    """Small letters: each is a part of NAMESPACE/NAME/CONTAINER."""
+    page: AskedPage
     workload: str | None = None
     """KIND/NAME, or a name."""
 
     def finds(self, one: Advice) -> bool:
-        called = f"{one.namespace}/{one.owner}/{one.container}".lower()
-        return all(word in called for word in self.search)
+        return is_called(f"{one.namespace}/{one.owner}/{one.container}", self.page.search)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,21 +72,11 @@ def asked_advice(query: Mapping[str, str]) -> AskedAdvice | None:
     """None: nothing is asked of a page, and all advice is wanted as it is. Raises AdviceNotAskedWellError."""
     if _PAGING.isdisjoint(query):
         return None
-    order, search = query.get("orderBy", "name"), query.get("search", "")
-    limit = limit_in(query.get("limit"), usual=0, most=MOST)
-    if order not in ORDERS:
-        raise AdviceNotAskedWellError(f"orderBy: expected one of {', '.join(ORDERS)}")
-    if limit is None:
-        raise AdviceNotAskedWellError(f"limit: expected 1 to {MOST}")
-    if len(search) > LONGEST_SEARCH:
-        raise AdviceNotAskedWellError(f"search: expected at most {LONGEST_SEARCH} characters")
-    return AskedAdvice(
-        order,
-        limit or None,
-        query.get("continue", ""),
-        tuple(search.lower().split()),
-        query.get("workload") or None,
-    )
+    try:
+        page = asked_page(query, orders=ORDERS, usual=None)
+    except PageQueryError as error:
+        raise AdviceNotAskedWellError(str(error)) from error
+    return AskedAdvice(page, query.get("workload") or None)
 
 
 def advice_page(all_of_it: Sequence[Advice], asked: AskedAdvice) -> AdvicePage:
@@ -103,10 +85,10 @@ def advice_page(all_of_it: Sequence[Advice], asked: AskedAdvice) -> AdvicePage:
     try:
         page = page_of(
             [one for one in known if asked.finds(one)],
-            lambda one: advice_position(one, asked.order),
-            order=asked.order,
-            limit=asked.limit,
-            after=asked.after,
+            lambda one: advice_position(one, asked.page.order),
+            order=asked.page.order,
+            limit=asked.page.limit,
+            after=asked.page.after,
         )
     except TokenError as error:
         raise AdviceNotAskedWellError(f"continue: {error}") from error

@@ -8,6 +8,7 @@ from nemutator_ctl import arguments
 from nemutator_ctl.documents import Output
 from nemutator_ctl.inventory_answers import INVENTORY_NODES, node_answer
 from nemutator_ctl.node_list.view import view
+from nemutator_ctl.whole_lists import whole_list
 
 
 def main(argv: Sequence[str]) -> int:
@@ -34,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
         limit=given.limit,
     )
     path = arguments.of_cluster(given, INVENTORY_NODES)
-    document = arguments.brain(given).get(path, query)
+    document = whole_list(arguments.brain(given), path, query)
     wide, chosen = given.output == Output.WIDE, bool(given.selector or given.field_selector)
     arguments.write(
         document, given.output, lambda: view(node_answer(document), wide=wide, chosen=chosen)

@@ -15,6 +15,7 @@ from nemutator_ctl.nodes import NODES_PATH, TOPOLOGY_PATH, decode, decode_list
 from nemutator_ctl.terminal_text import visible
 from nemutator_ctl.topology.pages import Seen, pages
 from nemutator_ctl.topology.view import list_view, nothing_found, view
+from nemutator_ctl.whole_lists import whole_list
 
 OF_ONE_PAGE = ("nodes", "next", "remaining")
 """What the document of all pages does not have from the first one."""
@@ -41,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     if query:
         _show(pages(api, query), given)
         return ExitCode.OK
-    document = api.get(NODES_PATH)
+    document = whole_list(api, NODES_PATH, {})
     listing = decode_list(document)
     text = list_view(listing)
     if len(listing) == 1:

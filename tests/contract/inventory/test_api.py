@@ -48,10 +48,11 @@ PRICES = Prices(core_hour=0.04, gib_hour=0.005, currency="EUR")
 
 
 @contextlib.asynccontextmanager
-async def served() -> AsyncIterator[TestClient[Any, Any]]:
-    clock, nodes = EagerClock(), Nodes(most=10)
+async def served(further: int = 0) -> AsyncIterator[TestClient[Any, Any]]:
+    """*further* nodes report beside the two of every test."""
+    clock, nodes = EagerClock(), Nodes(most=10 + further)
     clock.wall = NOW
-    for name in ("n1", "gone"):
+    for name in ("n1", "gone", *(f"z{number:03}" for number in range(further))):
         nodes.see(name, "e", Envelope(1, busy_report(NOW)), now=NOW)
     process = fake_process(clock=clock)
     counted = CountedFigures()
@@ -86,6 +87,18 @@ async def test_nodes_are_those_of_kubernetes_and_those_that_report() -> None:
             client, "/api/v1/nodes?labelSelector=zone%3Da&fieldSelector=ready%3Dtrue"
         )
         assert [item["name"] for item in chosen["items"]] == ["n1"]
+
+
+async def test_nodes_come_in_pages_and_never_all_of_many_at_once() -> None:
+    async with served(further=500) as client:
+        first = await got(client, "/api/v1/nodes")
+        assert (len(first["items"]), first["remaining"]) == (500, 3)
+        last = await got(client, f"/api/v1/nodes?continue={first['next']}")
+        assert [len(last["items"]), last["next"], last["remaining"]] == [3, "", 0]
+        names = [item["name"] for item in first["items"] + last["items"]]
+        assert len(set(names)) == first["totals"]["nodes"] == 503
+        found = await got(client, "/api/v1/nodes?search=Z4%2099")
+        assert [item["name"] for item in found["items"]] == ["z499"]
 
 
 @pytest.mark.parametrize(

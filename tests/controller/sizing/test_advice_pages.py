@@ -1,7 +1,7 @@
 import msgspec
 import pytest
+from nemutator_controller.queries import LARGEST_PAGE, AskedPage
 from nemutator_controller.sizing.advice_pages import (
-    MOST,
     ORDERS,
     AdviceNotAskedWellError,
     AskedAdvice,
@@ -36,22 +36,22 @@ def names(asked: AskedAdvice) -> list[str]:
 
 
 def test_what_wastes_most_comes_first_and_what_nothing_is_known_of_last() -> None:
-    by_waste = AskedAdvice("waste", None, "")
+    by_waste = AskedAdvice(AskedPage("waste", None, ""))
     assert names(by_waste) == ["memory", "much", "cart", "little", "free", "a-new-one"]
-    assert names(AskedAdvice("name", None, "")) == sorted(one.owner for one in ALL)
+    assert names(AskedAdvice(AskedPage("name", None, ""))) == sorted(one.owner for one in ALL)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_pages_one_after_another_are_all_of_it(order: str) -> None:
     after, seen = "", []
     while True:
-        page = advice_page(ALL, AskedAdvice(order, 2, after))
+        page = advice_page(ALL, AskedAdvice(AskedPage(order, 2, after)))
         seen += page.items
         assert page.remaining == len(ALL) - len(seen)
         assert page.totals == advice_totals(ALL)
         if not (after := page.next):
             break
-    assert seen == advice_page(ALL, AskedAdvice(order, None, "")).items
+    assert seen == advice_page(ALL, AskedAdvice(AskedPage(order, None, ""))).items
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_pages_one_after_another_are_all_of_it(order: str) -> None:
 def test_it_is_searched_by_parts_of_names_and_the_totals_stay(
     search: tuple[str, ...], found: list[str]
 ) -> None:
-    page = advice_page(ALL, AskedAdvice("name", 1, "", search))
+    page = advice_page(ALL, AskedAdvice(AskedPage("name", 1, "", search)))
     assert [one.owner for one in page.items] == found[:1]
     assert page.remaining == max(0, len(found) - 1)
     assert page.totals == advice_totals(ALL)
@@ -74,10 +74,10 @@ def test_it_is_searched_by_parts_of_names_and_the_totals_stay(
 
 @pytest.mark.parametrize("workload", ["Deployment/cart", "cart"])
 def test_of_one_workload_the_totals_are_its_own(workload: str) -> None:
-    page = advice_page(ALL, AskedAdvice("name", None, "", workload=workload))
+    page = advice_page(ALL, AskedAdvice(AskedPage("name", None, ""), workload))
     assert page.items == [KNOWN]
     assert page.totals == advice_totals([KNOWN])
-    assert names(AskedAdvice("name", None, "", workload="StatefulSet/cart")) == []
+    assert names(AskedAdvice(AskedPage("name", None, ""), "StatefulSet/cart")) == []
 
 
 def test_totals_count_every_pod_and_nothing_that_is_not_known() -> None:
@@ -96,15 +96,17 @@ def test_totals_count_every_pod_and_nothing_that_is_not_known() -> None:
 def test_an_amount_that_is_none_is_no_fault(amount: str) -> None:
     hostile = changed(requests_now=asking(amount, amount))
     assert len(advice_position(hostile, "waste")[1]) == 4
-    assert advice_page([hostile], AskedAdvice("waste", 1, "")).remaining == 0
+    assert advice_page([hostile], AskedAdvice(AskedPage("waste", 1, ""))).remaining == 0
 
 
 def test_without_words_of_a_page_all_of_it_is_wanted() -> None:
     assert asked_advice({}) is None
     assert asked_advice({"namespace": "shop"}) is None
-    assert asked_advice({"limit": "300", "orderBy": "waste"}) == AskedAdvice("waste", 300, "")
+    assert asked_advice({"limit": "300", "orderBy": "waste"}) == AskedAdvice(
+        AskedPage("waste", 300, "")
+    )
     asked = asked_advice({"search": " Cart  Shop ", "continue": "x", "workload": "unit/a"})
-    assert asked == AskedAdvice("name", None, "x", ("cart", "shop"), "unit/a")
+    assert asked == AskedAdvice(AskedPage("name", None, "x", ("cart", "shop")), "unit/a")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_without_words_of_a_page_all_of_it_is_wanted() -> None:
     [
         ({"orderBy": "cost"}, "orderBy"),
         ({"limit": "0"}, "limit"),
-        ({"limit": str(MOST + 1)}, "limit"),
+        ({"limit": str(LARGEST_PAGE + 1)}, "limit"),
         ({"limit": "ten"}, "limit"),
         ({"search": 201 * "x"}, "search"),
     ],
@@ -123,6 +125,6 @@ def test_what_cannot_be_asked_is_named(query: dict[str, str], said: str) -> None
 
 
 def test_a_token_of_another_order_is_refused() -> None:
-    token = advice_page(ALL, AskedAdvice("name", 1, "")).next
+    token = advice_page(ALL, AskedAdvice(AskedPage("name", 1, ""))).next
     with pytest.raises(AdviceNotAskedWellError, match="continue"):
-        advice_page(ALL, AskedAdvice("waste", 1, token))
+        advice_page(ALL, AskedAdvice(AskedPage("waste", 1, token)))

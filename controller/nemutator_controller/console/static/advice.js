@@ -181,7 +181,7 @@ export const advice = {
   empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
   path: `/api/v1/advice?orderBy=waste&limit=${CONTAINERS}`,
   note: (document) => [more("container", "a part of a name in the filter")(document), savings(document.totals)].filter(Boolean).join(" "),
-  searched: true,
+  searched: "workload",
   columns: ["Workload", "Container", "State", "CPU cores", "Memory", "Saves"],
   acts: true,
   /** What nothing can be said of yet comes last. */

@@ -6,13 +6,15 @@ import { span, visible } from "./format.js";
 import { listenToDetails } from "./details.js";
 import { listenToList, showList, takeable } from "./listing.js";
 import { viewOf } from "./inventory.js";
-import { areMoving, filteredHref, listOf } from "./lists.js";
+import { hashOf } from "./kept.js";
+import { areMoving, listOf } from "./lists.js";
 import { listenToPicker, showTargets } from "./picker.js";
 import { listenToProfiles } from "./profileview.js";
 import { showOverview } from "./overviewview.js";
 import { listenToEditor } from "./policyeditor.js";
 import { chooseProfiles, goTo, refresh, sinceAnswer, state } from "./polling.js";
-import { listenToNodes, showNodes } from "./nodetable.js";
+import { hrefOf as nodeHref } from "./nodes.js";
+import { listenToNodes, resetNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
 import { takeBack, takeBackAll } from "./takingback.js";
 import { hrefOf, listenToRow, resetRow, showRow } from "./workloadview.js";
@@ -26,8 +28,10 @@ const ELSEWHERE_MS = 20000;
 /** A dozen questions at once. */
 const OVERVIEW_MS = 6000;
 
-/** Name of the node whose rows a person may have folded and unfolded. */
+/** Name of the node whose rows a person may have folded and unfolded; null where the address has something to say of it. */
 let shownNode = null;
+/** Where the list of all nodes was left. */
+let allNodes = "#topology";
 
 const cluster = () => state.row?.cluster ?? state.cluster;
 
@@ -56,15 +60,16 @@ function show() {
   showTargets(state.list === "profiles" ? state.targets : null);
   if (state.overview) showOverview(state.answers, state.answersAt, brain.warning);
   else if (state.row) showRow(state.row, state.rowFound, askToTakeBack);
-  else if (state.list) showList(listShown(), state.document, askToTakeBack);
+  else if (state.list) showList(listShown(), state.document, state.kept.order, askToTakeBack);
   else if (listsNodes) showNodes(state.nodes);
   else if (state.node) showChosen();
 }
 
 function showChosen() {
-  if (shownNode !== state.node.name) resetNode();
+  if (shownNode !== state.node.name) resetNode(state.kept);
   shownNode = state.node.name;
   showNode(state.node, state.points, state.nodes.length - 1);
+  attribute(byId("all-nodes").firstElementChild, "href", allNodes);
 }
 
 async function askToTakeBack(wanted) {
@@ -163,24 +168,44 @@ function go() {
   goTo(location.hash);
   resetRow();
   byId("ask").reset();
-  byId("list-filter").value = state.list === "profiles" ? "" : (state.narrowedBy ?? "");
+  byId("list-filter").value = state.list === "profiles" ? state.kept.filter : (state.narrowedBy ?? "");
+  shownNode = null;
+  if (isTopology() && state.chosen == null) {
+    resetNodes(state.kept);
+    allNodes = location.hash || "#topology";
+  }
   byId("ask").elements.target.value = state.search;
   reveal(byId("views"), byId("views").querySelector("[aria-current]"));
   text(byId("list-outcome"), "");
   text(byId("row-outcome"), "");
 }
 
-/** What narrows a list belongs to its address, so that it can be sent to somebody; that of profiles names a target. */
-function keepInAddress(words) {
-  if (state.list === "profiles") return;
-  state.narrowedBy = words || null;
+const isTopology = () => !state.overview && state.list == null && state.row == null;
+
+/** The address of what is shown, without what was chosen there. */
+function pathShown() {
+  if (state.list == null) return state.chosen == null ? "topology" : nodeHref(state.chosen).slice(1);
   const view = viewOf(state.list, state.cluster);
-  history.replaceState(null, "", words ? filteredHref(view, words) : `#${view}`);
+  return state.narrowedBy == null ? view : `${view}/${encodeURIComponent(state.narrowedBy)}`;
+}
+
+/** What a person has chosen belongs to the address, so that it can be sent to somebody, and stays after a reload. */
+function keep(chosen) {
+  state.kept = { ...state.kept, ...chosen };
+  history.replaceState(null, "", hashOf(pathShown(), state.kept));
+  if (isTopology() && state.chosen == null) allNodes = location.hash;
+}
+
+/** The words that narrow a list stand in its place; that of profiles names a target. */
+function keepFilter(words) {
+  if (state.list === "profiles") return keep({ filter: words });
+  state.narrowedBy = words || null;
+  return keep({});
 }
 
 function listen() {
-  listenToNode();
-  listenToNodes();
+  listenToNode(keep);
+  listenToNodes(keep);
   listenToRow();
   listenToProfiles((profiles) => {
     chooseProfiles(profiles);
@@ -204,10 +229,13 @@ function listen() {
   });
   byId("list-filter").addEventListener("input", () => {
     show();
-    keepInAddress(byId("list-filter").value);
+    keepFilter(byId("list-filter").value);
     if (listShown().searched) pollNow();
   });
-  listenToList(show);
+  listenToList((order) => {
+    keep({ order });
+    show();
+  });
   listenToDetails();
   listenToEditor(pollNow);
   byId("take-back-all").addEventListener("click", async () => {

@@ -24,12 +24,20 @@ const warningIn = (header) => /^299 \S+ "(.*)"$/.exec(header ?? "")?.[1] ?? "";
 const DEADLINE_MS = 5000;
 const CHANGE_DEADLINE_MS = 20000;
 
-export const NODES_PATH = "/api/v1/nodes";
+/** As many nodes as one answer may hold. */
+const NODES_PATH = "/api/v1/nodes?limit=5000";
+const MOST_PAGES = 20;
 
 /** Every node that has reported, with its sums; what runs on all nodes together would be tens of megabytes. */
 export const nodes = async () => {
-  const answer = await get(NODES_PATH);
-  return { ...answer, items: answer.items?.filter((item) => item.sums != null) };
+  const items = [];
+  let path = NODES_PATH;
+  for (let pages = 0; path != null && pages < MOST_PAGES; pages += 1) {
+    const page = await get(path);
+    items.push(...page.items.filter((item) => item.sums != null));
+    path = page.next ? `${NODES_PATH}&${new URLSearchParams({ continue: page.next })}` : null;
+  }
+  return { items };
 };
 
 export const topologyPath = (node) => `/api/v1/topology?${new URLSearchParams({ node })}`;

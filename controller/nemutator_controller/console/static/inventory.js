@@ -5,7 +5,7 @@ import { UNKNOWN, bytes, cores, counted, percent, span, visible, worst } from ".
 import { wastedByAll } from "./prices.js";
 
 /** What of a cluster one answer holds: a page that asks every few seconds cannot have all of it. */
-const NODES = 200;
+export const NODES = 200;
 const WORKLOADS = 300;
 const FLOWS = 300;
 
@@ -70,7 +70,8 @@ export const capacity = {
     "What pods can request of each node, what they request, and what is used of it: the gap between the last two is paid for and idle. Off clusters nobody requests anything.",
   empty: "No node is known yet: the first report takes a few seconds after the start of its agent.",
   path: `/api/v1/nodes?orderBy=requested&limit=${NODES}`,
-  note: more("node", "nemutator nodes"),
+  note: more("node", "a part of a name in the filter"),
+  searched: "node",
   elsewhere: { command: "nemutator nodes", links: () => [] },
   columns: ["Node", "State", "CPU", "Memory", "Pods", "Pressure"],
   acts: true,
@@ -140,7 +141,7 @@ export const workloads = {
   path: `/api/v1/workloads?orderBy=cpu&limit=${WORKLOADS}`,
   note: (document) => [more("workload", "a part of a name in the filter")(document), wastedByAll(document)].filter(Boolean).join(" "),
   elsewhere: { command: "nemutator workloads", links: (one, cluster) => past(one, cluster) },
-  searched: true,
+  searched: "workload",
   columns: ["Workload", "Replicas", "Requests", "Limits", "Use now", "Usual", "Worst", "Waste", "Network", "Trouble"],
   acts: true,
   row: (one) => ({

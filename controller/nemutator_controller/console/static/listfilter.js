@@ -21,10 +21,11 @@ export function amountOf(text) {
   return Number(digits) * (Object.hasOwn(UNITS, unit ?? "") ? UNITS[unit] : 1);
 }
 
-const keyOf = (name) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+/** The name of a column in filters and addresses. */
+export const keyOf = (name) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
 /** The place of the column that *key* names by its beginning; -1 for none. */
-function placeOf(columns, key) {
+export function placeOf(columns, key) {
   const keys = columns.map(keyOf);
   const exact = keys.indexOf(key);
   return exact >= 0 || key === "" ? exact : keys.findIndex((one) => one.startsWith(key));

@@ -4,16 +4,18 @@ import { byId, attribute, hide, keyed, text } from "./dom.js";
 import { csv, json } from "./exported.js";
 import { showMap } from "./flowmapview.js";
 import { counted } from "./format.js";
+import { keyOf, placeOf } from "./listfilter.js";
 import { compareTicked, fill, made } from "./listrows.js";
 import { MOST_ROWS, narrowed, rows } from "./lists.js";
 
-/** By title of the list: the column that a person has sorted by. */
-const orders = new Map();
-/** What the files are made of when somebody asks for one. */
-let shownNow = { list: null, matching: [] };
+/** What the files are made of when somebody asks for one, and the order that a person chose. */
+let shownNow = { list: null, matching: [], order: null };
 
-/** Show *document* as *list* wants it; *takeBack* is called with what a row offers to roll back. */
-export function showList(list, document, takeBack) {
+/**
+ * Show *document* as *list* wants it, in the order that a person chose: `column` is its name in the address; null for the
+ * list's own. *takeBack* is called with what a row offers to roll back.
+ */
+export function showList(list, document, chosen, takeBack) {
   const now = Date.now() / 1000;
   text(byId("list-title"), list.title);
   const note = document == null ? "" : (list.note?.(document) ?? "");
@@ -25,10 +27,11 @@ export function showList(list, document, takeBack) {
   const typed = byId("list-filter").value;
   hide(byId("list-empty"), document == null || found.length > 0);
   text(byId("list-empty"), list.searched && typed.trim() !== "" ? "Nothing is called so." : list.empty);
-  const order = orders.get(list.title) ?? null;
+  const place = chosen == null ? -1 : placeOf(list.columns, chosen.column);
+  const order = place < 0 ? null : { column: place, descending: chosen.descending };
   const matching = narrowed(found, typed, list.columns, order);
   const shown = matching.slice(0, MOST_ROWS);
-  shownNow = { list, matching };
+  shownNow = { list, matching, order };
   // What somebody has typed may be why there is nothing.
   hide(byId("list-filter"), found.length === 0 && typed === "");
   hide(byId("list-files"), matching.length === 0);
@@ -73,12 +76,10 @@ function size(shown, matching, all) {
 export const takeable = () => shownNow.matching.map(({ rollback }) => rollback).filter(Boolean);
 
 /** A click on a heading sorts by it: down, up, and then as the list itself is. */
-function sortBy(column) {
-  const { list } = shownNow;
-  const before = orders.get(list.title);
-  if (before?.column !== column) orders.set(list.title, { column, descending: true });
-  else if (before.descending) orders.set(list.title, { column, descending: false });
-  else orders.delete(list.title);
+function orderAfter(column) {
+  const { list, order } = shownNow;
+  const again = order?.column === column;
+  return again && !order.descending ? null : { column: keyOf(list.columns[column]), descending: !again };
 }
 
 function save(name, type, content) {
@@ -94,13 +95,12 @@ const FILES = {
   json: ({ matching }) => ["application/json", json(matching)],
 };
 
-/** *redraw* is called when the order has changed. */
-export function listenToList(redraw) {
+/** *sort* is called with the order that a person has chosen. */
+export function listenToList(sort) {
   byId("list-head").addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button == null) return;
-    sortBy(Number(button.dataset.column));
-    redraw();
+    sort(orderAfter(Number(button.dataset.column)));
   });
   byId("list-files").addEventListener("click", (event) => {
     const kind = event.target.dataset.file;

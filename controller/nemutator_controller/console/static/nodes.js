@@ -8,6 +8,8 @@ export const MOST_ROWS = 200;
 /** Names are sorted from the first, and everything else from the largest. */
 const ASCENDS_AT_FIRST = new Set(["name"]);
 
+export const SORTED_BY = new Set(["name", "cpu", "memory", "waiting", "processes", "seen"]);
+
 export const FIRST_ORDER = { column: "name", descending: false };
 
 /** The order after a person asked for *column*: a second time turns it round. */

@@ -1,7 +1,8 @@
 // The table of nodes: where the page begins when there is more than one.
 
 import { attribute, byId, fromTemplate, hide, keyed, onSort, showSorted, text, width } from "./dom.js";
-import { FIRST_ORDER, listed, reordered, shownOf } from "./nodes.js";
+import { sameOrder } from "./kept.js";
+import { FIRST_ORDER, SORTED_BY, listed, reordered, shownOf } from "./nodes.js";
 
 const table = byId("nodes-table");
 const filter = byId("nodes-filter");
@@ -13,11 +14,22 @@ export function showNodes(found) {
   draw();
 }
 
-export function listenToNodes() {
-  filter.addEventListener("input", draw);
+/** Choose what an address has *kept*. */
+export function resetNodes(kept) {
+  filter.value = kept.filter;
+  order = kept.order != null && SORTED_BY.has(kept.order.column) ? kept.order : FIRST_ORDER;
+}
+
+/** *changed* is called with what an address has to keep, when a person has chosen something. */
+export function listenToNodes(changed) {
+  const redraw = () => {
+    draw();
+    changed({ filter: filter.value, order: sameOrder(order, FIRST_ORDER) ? null : order });
+  };
+  filter.addEventListener("input", redraw);
   onSort(table, (column) => {
     order = reordered(order, column);
-    draw();
+    redraw();
   });
 }
 

@@ -52,16 +52,21 @@ function showEquipment(parts) {
   );
 }
 
-/** Forget what a person chose, because another node is shown. */
-export function resetNode() {
-  grid.reset();
+/** Forget what a person chose, because another place is shown, and choose what its address has *kept*. */
+export function resetNode(kept) {
+  filter.value = kept.filter;
+  grid.restore(kept, parse(kept.filter));
   resetHistory();
 }
 
-export function listenToNode() {
+/** *changed* is called with what an address has to keep, when a person has chosen something. */
+export function listenToNode(changed) {
+  const tell = () => changed({ ...grid.kept, filter: filter.value });
+  grid.listen(tell);
   filter.addEventListener("input", () => {
     grid.filter(parse(filter.value));
     showCount();
+    tell();
   });
   filter.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") {

@@ -4,6 +4,7 @@ import { compared, flame } from "./flame.js";
 import { chosenOf, foldedPath, profilesOf } from "./workloadfindings.js";
 import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
+import { NOTHING, partsOf } from "./kept.js";
 import { LISTS, listOf } from "./lists.js";
 import { PARTS } from "./overview.js";
 import { SPANS, demandOf } from "./plots.js";
@@ -29,6 +30,8 @@ export const state = {
   cluster: null,
   /** What the address narrows it by; null for nothing. */
   narrowedBy: null,
+  /** What else of a list or of the topology a person has chosen, as the address keeps it. */
+  kept: NOTHING,
   /** The workload whose history is shown, as the address names it; null for none. */
   row: null,
   /** What the brain said of it; null before. */
@@ -57,10 +60,11 @@ export const sinceAnswer = () => (state.answeredAt == null ? null : now() - stat
 
 /**
  * Go where *hash* says: `#profiles`, `#mutations/WORDS`, `#workloads@CLUSTER`, `#topology`, `#topology/NODE` or
- * `#history/NAMESPACE/KIND/NAME/CONTAINER/1d/CLUSTER/PROFILE/EARLIER_PROFILE`.
+ * `#history/NAMESPACE/KIND/NAME/CONTAINER/1d/CLUSTER/PROFILE/EARLIER_PROFILE`. After a `?` follows what was chosen there.
  */
 export function goTo(hash) {
-  const [first, ...rest] = hash.slice(1).split("/");
+  const { path, kept } = partsOf(hash);
+  const [first, ...rest] = path.split("/");
   const [view, other] = first.split("@");
   const overview = view === "overview";
   const list = Object.hasOwn(LISTS, view) && (other == null || LISTS[view].elsewhere != null) ? view : null;
@@ -69,6 +73,7 @@ export function goTo(hash) {
   const names = !overview && list == null && row == null && rest.length > 0;
   const chosen = names ? decoded(rest.join("/")) : null;
   const narrowedBy = list == null || rest.length === 0 ? null : decoded(rest.join("/"));
+  state.kept = kept;
   const same = JSON.stringify(row) === JSON.stringify(state.row) && narrowedBy === state.narrowedBy && cluster === state.cluster;
   if (overview === state.overview && list === state.list && chosen === state.chosen && same) return;
   const search = list === "profiles" ? (narrowedBy ?? "") : "";
@@ -129,7 +134,7 @@ async function overviewed() {
 
 async function listed(list, cluster) {
   const { path, searched, row } = listOf(list, cluster);
-  const asked = searched ? searchOf(state.narrowedBy ?? "") : null;
+  const asked = searched ? searchOf(state.narrowedBy ?? "", searched) : null;
   const found = asked == null ? null : brain.get(`${path}&${new URLSearchParams({ search: asked.search })}`);
   const [first, second] = await Promise.all(asked?.besides ? [brain.get(path), found] : [found ?? brain.get(path)]);
   const document = second == null ? first : joined(first, second, (item) => row(item, 0).key);

@@ -2,7 +2,7 @@
 
 import { cell, lines, place, stacked } from "./cells.js";
 import { UNKNOWN, counted, percent, span, visible } from "./format.js";
-import { historyHref } from "./inventory.js";
+import { NODES, historyHref, more } from "./inventory.js";
 
 const MODES = { Apply: "calm", Preview: "notice" };
 
@@ -52,9 +52,10 @@ export const oversell = {
   about:
     "How many times the CPU of each node can be requested, or could be, and what bounds it. Memory is never oversold. Nothing is until a NodeOversell opts nodes in.",
   empty: "No node is known of which that could be told.",
-  path: "/api/v1/oversell",
-  note: ({ most, problem }) =>
-    [problem ? `Nothing is decided now: ${visible(problem)}.` : "", most === 0 ? "The setting brain.oversell_nodes is 0, so nothing is oversold." : ""]
+  path: `/api/v1/oversell?orderBy=ratio&limit=${NODES}`,
+  searched: "node",
+  note: ({ most, problem, ...document }) =>
+    [more("node", "a part of a name in the filter")(document), problem ? `Nothing is decided now: ${visible(problem)}.` : "", most === 0 ? "The setting brain.oversell_nodes is 0, so nothing is oversold." : ""]
       .filter(Boolean)
       .join(" "),
   columns: ["Node", "Cores", "To request", "Requested", "Used", "Waiting", "Ratio", "Could be", "Why"],

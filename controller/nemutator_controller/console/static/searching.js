@@ -4,12 +4,13 @@
 const LONGEST = 200;
 
 /**
- * `workload:WORD` is looked for among all of them; a word alone, which may stand in any cell, among those that are shown and
- * among the names of all (`besides`). Null where nothing is to be asked.
+ * `workload:WORD` (of nodes `node:WORD`: *key* is what names are called) is looked for among all of them; a word alone,
+ * which may stand in any cell, among those that are shown and among the names of all (`besides`). Null where nothing is
+ * to be asked.
  */
-export function searchOf(typed) {
+export function searchOf(typed, key) {
   const words = typed.split(/\s+/).filter(Boolean);
-  const named = words.map((word) => /^workload:(.+)$/i.exec(word)?.[1]).filter(Boolean);
+  const named = words.filter((word) => word.toLowerCase().startsWith(`${key}:`)).map((word) => word.slice(key.length + 1)).filter(Boolean);
   const bare = words.filter((word) => !word.startsWith("-") && !/[:<>]/.test(word));
   const search = (named.length > 0 ? named : bare).join(" ").slice(0, LONGEST);
   return search === "" ? null : { search, besides: named.length === 0 };

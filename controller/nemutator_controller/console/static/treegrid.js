@@ -1,12 +1,16 @@
 // The table of what runs: rows of the tree, folded and unfolded, moved through by keyboard.
 
 import { attribute, byId, fromTemplate, keyed, onSort, showSorted, text, width } from "./dom.js";
+import { Folds } from "./folds.js";
 import { UNKNOWN, bytes, cores, counted, percent } from "./format.js";
+import { sameOrder } from "./kept.js";
 import { NO_RATE_YET } from "./machine.js";
 import { GROUP_LIMIT, flatten, narrow, ordering } from "./tree.js";
 
 /** Numbers are sorted from the largest, names from the first. */
 const DESCENDS_AT_FIRST = { name: false, cpu: true, memory: true, waiting: true, count: true };
+
+const FIRST_ORDER = { column: "memory", descending: true };
 
 const WHY_UNKNOWN = {
   cpu: NO_RATE_YET,
@@ -23,13 +27,15 @@ export class TreeGrid {
   #rows = [];
   #machine = { cpu_cores: null, memory_used_bytes: 0 };
   #matches = null;
-  #sort = { column: "memory", descending: true };
-  /** What a person folded or unfolded, by key. A filter has choices of its own, forgotten with it. */
-  #chosen = new Map();
-  #chosenInFilter = new Map();
+  #sort = FIRST_ORDER;
+  /** What a person folded or unfolded. A filter has choices of its own, forgotten with it. */
+  #folds = new Folds();
+  #foldsInFilter = new Folds();
   #limits = new Map();
   /** Key of the one row that Tab reaches. */
   #current = null;
+
+  #changed = () => {};
 
   constructor() {
     this.#body.addEventListener("keydown", (event) => this.#pressed(event));
@@ -50,28 +56,39 @@ export class TreeGrid {
     this.#draw();
   }
 
+  /** *changed* is called when a person has sorted or folded. */
+  listen(changed) {
+    this.#changed = changed;
+  }
+
   filter(matches) {
     this.#matches = matches;
-    this.#chosenInFilter.clear();
+    this.#foldsInFilter.clear();
     this.#limits.clear();
     this.#draw();
   }
 
-  /** Forget every choice, because another machine is shown. */
-  reset() {
-    this.#chosen.clear();
-    this.#chosenInFilter.clear();
+  /** The order and the folds that differ from those at first, as an address keeps them. */
+  get kept() {
+    return { order: sameOrder(this.#sort, FIRST_ORDER) ? null : this.#sort, ...this.#choices.kept };
+  }
+
+  /** Forget every choice, because another machine is shown, and choose what its address has *kept*. */
+  restore(kept, matches) {
+    this.#folds.clear();
+    this.#foldsInFilter.clear();
     this.#limits.clear();
     this.#current = null;
+    this.#matches = matches;
+    this.#choices.restore(kept);
+    const { order } = kept;
+    this.#sort = order != null && Object.hasOwn(DESCENDS_AT_FIRST, order.column) ? order : FIRST_ORDER;
   }
 
   foldAll(open) {
-    const choose = (entry) => {
-      this.#choices.set(entry.key, open);
-      entry.children.forEach(choose);
-    };
-    this.#shown().forEach(choose);
+    this.#choices.chooseAll(open);
     this.#draw();
+    this.#changed();
   }
 
   focusFirst() {
@@ -79,7 +96,7 @@ export class TreeGrid {
   }
 
   get #choices() {
-    return this.#matches ? this.#chosenInFilter : this.#chosen;
+    return this.#matches ? this.#foldsInFilter : this.#folds;
   }
 
   #shown() {
@@ -89,7 +106,7 @@ export class TreeGrid {
   #draw() {
     this.#rows = flatten(this.#shown(), {
       order: ordering(this.#sort.column, this.#sort.descending),
-      isOpen: (entry) => this.#choices.get(entry.key) ?? entry.open,
+      isOpen: (entry) => this.#choices.isOpen(entry),
       limitOf: (parent) => this.#limits.get(parent) ?? GROUP_LIMIT,
     });
     if (!this.#rows.some((row) => row.key === this.#current)) {
@@ -154,6 +171,7 @@ export class TreeGrid {
     const descending = same ? !this.#sort.descending : DESCENDS_AT_FIRST[column];
     this.#sort = { column, descending };
     this.#draw();
+    this.#changed();
   }
 
   #rowOf(target) {
@@ -175,8 +193,9 @@ export class TreeGrid {
 
   #fold(row, open) {
     if (row.expanded == null) return;
-    this.#choices.set(row.key, open);
+    this.#choices.choose(row.key, open);
     this.#draw();
+    this.#changed();
   }
 
   #showMore(row) {

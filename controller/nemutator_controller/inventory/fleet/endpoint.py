@@ -13,7 +13,6 @@ from nemutator_controller.answers import refusal, unavailable
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.inventory.documents import WorkloadItem
 from nemutator_controller.inventory.endpoint import (
-    USUAL,
     Asked,
     NotAskedWellError,
     asked_of,
@@ -39,6 +38,7 @@ from nemutator_controller.inventory.selection import (
     WORKLOAD_ORDERS,
 )
 from nemutator_controller.inventory.tagged_answers import sent, tag_of
+from nemutator_controller.queries import USUAL_PAGE
 
 PATH = "/api/v1/clusters"
 
@@ -76,7 +76,7 @@ class FleetApi:
 
     async def _nodes(self, request: web.Request) -> web.StreamResponse:
         def asked() -> Asked:
-            return asked_of(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=None)
+            return asked_of(request, fields=NODE_FIELDS, orders=NODE_ORDERS, usual=USUAL_PAGE)
 
         return await self._list(request, NODES, asked, _nodes_body)
 
@@ -84,7 +84,9 @@ class FleetApi:
         def asked() -> Asked:
             if request.query.get("as", "list") != "list":
                 raise NotAskedWellError("as: of another cluster there is the list alone")
-            return asked_of(request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=USUAL)
+            return asked_of(
+                request, fields=WORKLOAD_FIELDS, orders=WORKLOAD_ORDERS, usual=USUAL_PAGE
+            )
 
         return await self._list(request, WORKLOADS, asked, _workloads_body)
 
