@@ -132,6 +132,7 @@ COMPLETE = "__complete"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code of the process."""
+    _open_output()
     try:
         code = _dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
@@ -155,6 +156,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.excepthook(*sys.exc_info())
         return ExitCode.INTERNAL
     return code
+
+
+def _open_output() -> None:
+    """In place of what somebody has closed (`>&-`): else the first file that is opened becomes standard output."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_WRONLY)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, "w"))
 
 
 def _write_no_more() -> None:

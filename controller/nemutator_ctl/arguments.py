@@ -34,13 +34,15 @@ def parser(
     remote: bool = False,
     wide: bool = False,
     watch: bool = False,
+    name: bool = False,
     more: str = "",
 ) -> Parser:
     """A parser for one command, with `-o` when it has a document to show.
 
     *remote*: it may ask the brain of a cluster, by `brain()`. *wide*: its table may have more columns.
-    *watch*: it lists what changes by itself; `repeated_list.py` runs it again and again then. *more*: a form of
-    output that it has alone, and the name of an option that does the same.
+    *watch*: it lists what changes by itself; `repeated_list.py` runs it again and again then. *name*: it prints
+    names alone, too, as all do that are *remote*. *more*: a form of output that it has alone, and the name of an
+    option that does the same.
     """
     made = Parser(prog=f"nemutator {command}", description=summary, allow_abbrev=False)
     # The same destinations as launching.add_settings, so that settings_from finds them.
@@ -83,7 +85,7 @@ def parser(
             "-w", "--watch", action="store_true", help="again every two seconds, until Ctrl-C"
         )
     if output:
-        add_output(made, wide=wide, name=remote, more=more)
+        add_output(made, wide=wide, name=name or remote, more=more)
     return made
 
 

@@ -154,6 +154,27 @@ def test_the_children_of_a_killed_up_end_and_the_next_starts_at_once(tmp_path: P
             assert next_up.ready("brain")
 
 
+def test_what_a_killed_up_has_left_is_gone_after_the_next_start(tmp_path: Path) -> None:
+    (first, second) = (tmp_path / "first", tmp_path / "second")
+    first.mkdir()
+    second.mkdir()
+    with standing(first) as up:
+        family = up.family()
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            # First none of them goes on, so that none ends by itself when it misses another.
+            for pid in family:
+                os.kill(pid, number)
+        up.process.wait(STOP_S)
+        wait_for_the_end(family, within_s=STOP_S)
+        assert up.socket("observe").is_socket()
+        # As one of a process that this version does not start any more.
+        up.socket("observe").rename(up.socket("former"))
+        (second / "data").symlink_to(up.data_dir)
+        with standing(second) as next_up:
+            assert not next_up.socket("former").exists()
+            next_up.stop()
+
+
 def test_the_children_of_a_killed_up_end_on_their_own(tmp_path: Path) -> None:
     with standing(tmp_path) as up:
         family = up.family()
@@ -186,6 +207,8 @@ def test_a_child_that_is_held_still_does_not_hold_up_the_end(tmp_path: Path, rol
         assert up.process.wait(STOP_S) == 0
         wait_for_the_end(family, within_s=STOP_S)
         assert re.search(rf'"child_killed".*"process": "{role}", "pid": {pid}', up.said())
+        # It was killed before it could do that itself.
+        assert not [path for path in up.data_dir.iterdir() if path.is_socket()]
 
 
 def test_ctrl_c_during_the_start_is_an_orderly_end_too(tmp_path: Path) -> None:

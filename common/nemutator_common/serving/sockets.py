@@ -8,7 +8,7 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from nemutator_common.addresses import Address, TcpAddress, UnixAddress
@@ -62,6 +62,29 @@ class ListeningSocket:
     def is_in_place(self) -> bool:
         """Whether the file at our address is still our own; true for an address without a file."""
         return not isinstance(self.address, UnixAddress) or _inode(self.address.path) == self._inode
+
+
+def remove_left(directory: Path, *, ended: Collection[int | None] = ()) -> None:
+    """Remove the sockets in *directory* that nobody listens on, or only a process in *ended*, which may be on its way out.
+
+    A process that was killed leaves its file behind. What cannot be looked at stays.
+    """
+    with contextlib.suppress(OSError), _alone_in(directory):
+        for path in directory.iterdir():
+            with contextlib.suppress(OSError):
+                if stat.S_ISSOCK(path.lstat().st_mode) and _listener(path) in (None, *ended):
+                    path.unlink()
+
+
+def _listener(path: Path) -> int | None:
+    """The process that listens at *path*; None when nobody does. OSError where that cannot be told."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(os.fspath(path))
+        except ConnectionRefusedError:
+            return None
+        return _credentials(probe)[0]
 
 
 def peer_of(connection: socket.socket) -> str:

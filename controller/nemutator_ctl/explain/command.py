@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
                 given.workload, given.container, chosen(recommendations, given.workload, None)
             ),
             remedy="`nemutator advise` shows all that was",
-            code=ExitCode.USAGE,
+            code=ExitCode.FAILED,
         )
     wanted = arguments.present(workload=given.workload, container=given.container)
     used = decode_histograms(brain.get(HISTOGRAMS_PATH, {**query, **wanted}))

@@ -17,6 +17,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
 from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.report.credentials import without_any_value, without_credentials
 from nemutator_ctl.report.pared import pared, without_labels
 
 ASKED = {
@@ -59,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
         for role in RUNNING:
             there = LocalApi(directory, role=role)
             for operation in ("metrics", "readyz"):
-                ask = partial(there.content, f"/{operation}")
+                ask = partial(_said, there, f"/{operation}")
                 _add(files, problems, f"{operation}/{role}.txt", ask)
     files["problems.txt"] = "".join(f"{line}\n" for line in problems).encode()
     _write(files, given.file or f"nemutator-report-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz")
@@ -73,15 +74,21 @@ def _add(files: dict[str, bytes], problems: list[str], name: str, ask: Callable[
     try:
         files[name] = ask()
     except OperatorError as error:
-        problems.append(f"{name}: {error.what}")
+        # Whoever answers may have put anything into its reason.
+        problems.append(f"{name}: {without_any_value(error.what)}")
 
 
 def _asked(brain: Api, path: str) -> bytes:
     return _text(pared(without_labels(brain.get(path))))
 
 
+def _said(process: Api, path: str) -> bytes:
+    text = process.content(path).decode(errors="replace")
+    return without_credentials(text).encode()
+
+
 def _text(document: object) -> bytes:
-    return (json.dumps(document, indent=1) + "\n").encode()
+    return without_credentials(json.dumps(document, indent=1) + "\n").encode()
 
 
 def _about() -> dict[str, object]:

@@ -119,7 +119,8 @@ def _parser() -> argparse.ArgumentParser:
         "watch": "Print each change of secrets that this user may have, until Ctrl-C; no value.",
     }
     for verb, summary in summaries.items():
-        common = arguments.parser(f"secret {verb}", summary, output=verb == "list")
+        is_list = verb == "list"
+        common = arguments.parser(f"secret {verb}", summary, output=is_list, name=is_list)
         sub = verbs.add_parser(
             verb, parents=[common], add_help=False, description=summary, help=summary
         )

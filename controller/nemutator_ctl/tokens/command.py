@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="what", required=True, metavar="list|set|remove|test")
     listing = verbs.add_parser("list", help="print the tokens, where they are kept, and their age")
     listing.add_argument("--limit", type=int, default=100, help="the first so many by key (100)")
-    add_output(listing)
+    add_output(listing, name=True)
     setting = verbs.add_parser("set", help="write a token into the store")
     removing = verbs.add_parser("remove", help="remove a token from the store")
     testing = verbs.add_parser("test", help="print what a placeholder would become")

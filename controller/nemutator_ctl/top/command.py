@@ -1,5 +1,6 @@
 """`nemutator top`, from its command line to its output."""
 
+import argparse
 import sys
 import time
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from nemutator_ctl.node_list.view import view as nodes_view
 from nemutator_ctl.top.view import view
 
 CLEAR = "\x1b[H\x1b[2J"
+SHORTEST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 86_400.0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -36,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--limit", default="20", help="at most so many (20)")
     parser.add_argument(
-        "--every", type=float, metavar="SECONDS", help="again and again, until Ctrl-C"
+        "--every", type=_pause, metavar="SECONDS", help="again and again, until Ctrl-C"
     )
     arguments.add_cluster(parser)
     given = parser.parse_args(argv)
@@ -58,7 +61,19 @@ def main(argv: Sequence[str]) -> int:
         if not given.every:
             return ExitCode.OK
         sys.stdout.flush()
-        time.sleep(max(given.every, 1.0))
+        time.sleep(given.every)
+
+
+def _pause(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= LONGEST_PAUSE_S:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected a number of seconds, up to {LONGEST_PAUSE_S:.0f}"
+        )
+    return max(SHORTEST_PAUSE_S, seconds)
 
 
 def _nodes(document: object, *, wide: bool) -> str:

@@ -17,6 +17,7 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import named, prepare, renew_link_token
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE
+from nemutator_common.serving.sockets import remove_left
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
@@ -49,6 +50,8 @@ async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) 
         privilege = await _privilege(settings, stop)
         if privilege is not None:
             renew_link_token(directory)
+            # Of one that was killed: no other holds the lock.
+            await asyncio.to_thread(remove_left, directory.root)
             await _Application(settings, directory, config, lock_fd).run(privilege, stop)
 
 
@@ -114,7 +117,12 @@ class _Application:
         if self._settings.sample:
             supervisor.add(SAMPLE, self._sample(self._settings.sample, children).run)
         supervisor.add("announcement", announcer.run)
-        await supervisor.run(stop)
+        try:
+            await supervisor.run(stop)
+        finally:
+            # A child that did not end in time was killed, and could not remove its own.
+            ended = {child.pid for child in children}
+            await asyncio.to_thread(remove_left, self._directory.root, ended=ended)
 
     def _child(self, role: str, *, after: Child | None = None) -> Child:
         socket = self._directory.socket(role)

@@ -69,6 +69,9 @@ def test_each_command_explains_its_options(command: str) -> None:
         (("profile", "pid:1", "-o", "x.svg"), "end it in .pb.gz, .folded, .html"),
         (("profile", "pid:1", "-o", "/proc/none/x.html"), "there is no directory /proc/none"),
         (("profile", "pid:1", "--seconds", "nan"), "expected a number of seconds"),
+        (("top", "--every", "nan"), "'nan': expected a number of seconds"),
+        (("top", "--every", "inf"), "'inf': expected a number of seconds"),
+        (("top", "--every=-1"), "'-1': expected a number of seconds"),
         (("up", "--fly"), "unrecognized arguments: --fly"),
     ],
 )
@@ -93,6 +96,27 @@ def test_where_nothing_runs_the_remedy_is_named(command: str, tmp_path: Path) ->
     assert ran.returncode == ExitCode.UNREACHABLE
     assert str(tmp_path) in ran.stderr
     assert "nemutator up" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("version >&-", ExitCode.OK),
+        ("--help >&- <&-", ExitCode.OK),
+        ("version 2>&-", ExitCode.OK),
+        ("toplogy 2>&-", ExitCode.USAGE),
+        ("nodes --data-dir /proc/none >&- 2>&-", ExitCode.UNREACHABLE),
+    ],
+)
+def test_output_that_somebody_has_closed_is_no_defect(words: str, code: ExitCode) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m nemutator_ctl {words}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, "Traceback" in ran.stderr) == (code, False)
 
 
 def test_output_that_has_no_room_is_no_defect() -> None:
