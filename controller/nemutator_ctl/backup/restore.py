@@ -3,7 +3,6 @@
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -24,6 +23,7 @@ from nemutator_ctl.backup.contents import (
     BackupError,
 )
 from nemutator_ctl.backup.sql import fault_of
+from nemutator_ctl.tables import moment
 from nemutator_ctl.terminal_text import visible
 
 GIB = 1 << 30
@@ -64,10 +64,10 @@ def main(argv: Sequence[str]) -> int:
             remedy="name a file that this user can read, and a directory with room",
             code=ExitCode.FAILED,
         ) from error
-    moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about.at))
-    sys.stdout.write(
-        f"{directory.root}: {len(about.files)} files of {visible(about.machine, limit=80)} as of {moment}\n"
+    made = (
+        f"{len(about.files)} files of {visible(about.machine, limit=80)} as of {moment(about.at)}"
     )
+    sys.stdout.write(f"{directory.root}: {made}\n")
     if SECRETS in about.files and not (directory.root / SECRETS_KEY).exists():
         sys.stderr.write(
             f"nemutator restore: copy {SECRETS_KEY} from the other directory, which no backup has, or delete"

@@ -18,7 +18,9 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--policy", metavar="NAME", help="all that this policy has made")
     parser.add_argument(
-        "--since", metavar="TIME", help="all that were made since then: 2h, or 2026-01-31T12:00"
+        "--since",
+        metavar="TIME",
+        help="all that were made since then: 2h, 2026-01-31T12:00 (UTC), or 2026-01-31T13:00+01:00",
     )
     parser.add_argument("--until", metavar="TIME", help="all that were made before then")
     parser.add_argument("--all", action="store_true", help="all there are")

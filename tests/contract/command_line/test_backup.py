@@ -68,6 +68,7 @@ def test_what_a_brain_knows_goes_to_another_directory(
     assert main(["restore", "--data-dir", str(other), str(archive)]) == ExitCode.OK
     said = capsys.readouterr()
     assert "4 files" in said.out
+    assert said.out.endswith("Z\n")
     assert "secrets.key" in said.err
     found = {str(path.relative_to(other)) for path in other.rglob("*") if path.is_file()}
     assert found == {

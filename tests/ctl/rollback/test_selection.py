@@ -56,3 +56,9 @@ def test_a_time_that_ends_before_it_begins_is_named(since: str, until: str) -> N
     with pytest.raises(ValueError, match="earlier"):
         query_of(given(f"--since={since}", f"--until={until}"), NOW)
     assert query_of(given("--since=2026-01-31T12:00+05:30", "--until=2026-01-31T12:00Z"), NOW)
+
+
+def test_the_hour_that_comes_twice_is_told_apart_by_its_offset() -> None:
+    # Where clocks are set back, as in Berlin on 25 October 2026, 02:30 is there twice.
+    first, second = (moment_of(f"2026-10-25T02:30+0{hours}:00", 0) for hours in (2, 1))
+    assert (second - first, moment_of("2026-10-25T01:30", 0)) == (3_600, second)
