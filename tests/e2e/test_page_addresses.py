@@ -6,12 +6,10 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.browsing import Watch
-from tests.e2e.test_page_logic import Modules, modules
+from tests.e2e.page_modules import Modules
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json, node
 from tests.fakes.console_inventory import workload_item
 from tests.fakes.console_lists import profile
-
-__all__ = ["modules"]
 
 NOTHING: Json = {"order": None, "filter": "", "all": None, "open": [], "shut": []}
 

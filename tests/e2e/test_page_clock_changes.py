@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser
 
-from tests.e2e.test_page_logic import Modules
+from tests.e2e.page_modules import Modules
 from tests.fakes.console_brain import ORIGIN, FakeBrain
 
 BERLIN = ZoneInfo("Europe/Berlin")

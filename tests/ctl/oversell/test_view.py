@@ -6,12 +6,15 @@ from nemutator_common.errors import OperatorError
 from nemutator_controller.oversell.documents import oversell_document
 from nemutator_ctl.oversell.view import decode, overview
 
+from tests.controller.oversell.test_documents import EVERYTHING
 from tests.controller.oversell.test_verdicts import verdict
 
 
 def answer(problem: str = "", most: int = 2, nodes: int = 1) -> Any:
     verdicts = [verdict(), verdict("m", "measuring", 100, used_millis=None, could=None, asked=None)]
-    document = oversell_document(verdicts[: 2 * nodes], most=most, at=1.0, now=2.0, problem=problem)
+    document = oversell_document(
+        verdicts[: 2 * nodes], EVERYTHING, most=most, at=1.0, now=2.0, problem=problem
+    )
     return msgspec.json.decode(msgspec.json.encode(document))
 
 
