@@ -11,7 +11,7 @@ from tests.controller.oversell.test_verdicts import verdict
 
 
 def answer(problem: str = "", most: int = 2, nodes: int = 1) -> Any:
-    verdicts = [verdict(), verdict("m", "measuring", 100, used_millis=None, could=None, asked=None)]
+    verdicts = [verdict(), verdict("o", "measuring", 100, used_millis=None, could=None, asked=None)]
     document = oversell_document(
         verdicts[: 2 * nodes], EVERYTHING, most=most, at=1.0, now=2.0, problem=problem
     )
@@ -22,7 +22,7 @@ def test_each_node_has_its_amounts_its_ratios_and_the_reason() -> None:
     head, first, second = overview(decode(answer())).splitlines()
     assert head.split() == ["NODE", "RAW", "REQUESTED", "USED", "ASKED", "COULD", "RATIO", "WHY"]
     assert first.split()[:7] == ["n", "4.00", "3.00", "1.00", "1.50", "1.80", "1.50"]
-    assert second.split()[:7] == ["m", "4.00", "3.00", "?", "-", "?", "1.00"]
+    assert second.split()[:7] == ["o", "4.00", "3.00", "?", "-", "?", "1.00"]
     assert second.endswith("too little is known of its use")
 
 
