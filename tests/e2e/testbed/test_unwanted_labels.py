@@ -10,6 +10,7 @@ from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.waiting import until
 
 PATIENCE_S = 90.0
+LEFT = "policy old: metadata.labels[legacy]: left alone: the selector of its workload wants pods without it"
 
 
 @pytest.fixture(scope="module")
@@ -54,36 +55,44 @@ def test_no_workload_makes_pods_without_end(webhook: Webhook, namespace: str) ->
         return bool(status.get("replicas", 0) == replicas)
 
     # Its selector is read, as soon as it is there.
+    cluster.apply(workload("Deployment", "web", namespace, 0))
+    with asking(cluster) as connection:
+        until(
+            lambda: LEFT in warnings(connection, cluster, namespace),
+            "admission knows the selector",
+            within_s=PATIENCE_S,
+        )
     cluster.apply(workload("Deployment", "web", namespace, 3))
     until(lambda: has("deployment", "web", 3), "the Deployment has its pods", within_s=PATIENCE_S)
-    _check(cluster, "web", namespace, 3)
-    # Nobody reads that of a ReplicaSet: it is learned from the first pods that it lets go.
+    made = pods_of(cluster, "web", namespace)
+    # Not one more was made.
+    assert len(made) == len(owned(made)) == 3
+    labels = [each["metadata"]["labels"] for each in made]
+    assert all(each.get("team") == "shop" and "legacy" not in each for each in labels)
+    # Nobody reads that of a ReplicaSet: it is learned from the first pods that it lets go, and which
+    # of our labels it was for is not known.
     cluster.apply(workload("ReplicaSet", "bare", namespace, 2))
     until(lambda: has("replicaset", "bare", 2), "the ReplicaSet has its pods", within_s=PATIENCE_S)
-    before = len(_check(cluster, "bare", namespace, 2))
+    before = pods_of(cluster, "bare", namespace)
+    assert len(owned(before)) == 2
     cluster.apply(workload("ReplicaSet", "bare", namespace, 4))
     until(lambda: has("replicaset", "bare", 4), "it has two more", within_s=PATIENCE_S)
-    assert len(_check(cluster, "bare", namespace, 4)) == before + 2
-    with asking(cluster) as connection:
-        _warned(connection, cluster, namespace)
+    after = pods_of(cluster, "bare", namespace)
+    assert len(after) == len(before) + 2
+    assert all("legacy" not in each["metadata"]["labels"] for each in owned(after))
 
 
-def _check(cluster: Cluster, name: str, namespace: str, replicas: int) -> list[Json]:
-    """What it owns has the label that it does not mind, and not the other one."""
-    pods = pods_of(cluster, name, namespace)
-    labels = [each["metadata"]["labels"] for each in owned(pods)]
-    assert len(labels) == replicas
-    assert all(each.get("team") == "shop" and "legacy" not in each for each in labels)
-    return pods
-
-
-def _warned(connection: HTTPSConnection, cluster: Cluster, namespace: str) -> None:
-    [first, *_] = owned(pods_of(cluster, "web", namespace))
-    metadata = {each: first["metadata"][each] for each in ("labels", "ownerReferences")}
-    metadata["labels"].pop("team")
+def warnings(connection: HTTPSConnection, cluster: Cluster, namespace: str) -> str:
+    """What the API server says to who creates a pod of the Deployment."""
+    of = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": "web-1",
+        "uid": "u",
+        "controller": True,
+    }
+    labels = {"app": "web", "pod-template-hash": "1"}
     path = f"/api/v1/namespaces/{namespace}/pods"
-    status, _, warnings = asked(connection, cluster, path, pod(**metadata))
+    status, _, said = asked(connection, cluster, path, pod(labels=labels, ownerReferences=[of]))
     assert status == 201
-    assert (
-        "policy old: metadata.labels[legacy]: left alone: the selector of its workload" in warnings
-    )
+    return said
