@@ -64,7 +64,9 @@ def unlisted(documents: Iterable[Any]) -> Iterator[Any]:
     """*documents*, and in place of Lists, as `kubectl get -o yaml` prints them, their items."""
     for document in documents:
         kind = document.get("kind") if isinstance(document, dict) else None
-        items = document.get("items") if isinstance(document, dict) else None
+        items = document.get("items", 0) if isinstance(document, dict) else 0
+        # Programs in Go write a list of nothing as null.
+        items = [] if items is None else items
         if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list):
             yield document
             continue

@@ -42,6 +42,7 @@ def test_a_list_stands_for_its_items() -> None:
     whole = {"kind": "List", "items": [{"kind": "Job"}, pods, 3]}
     named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}
     assert list(unlisted([whole, 4])) == [{"kind": "Job"}, named, 3, 4]
+    assert list(unlisted([{"kind": "PodList", "items": None}])) == []
     for none in ({"kind": "List"}, {"kind": "List", "items": {}}, {"kind": "Job", "items": [1]}):
         assert list(unlisted([none])) == [none]
 

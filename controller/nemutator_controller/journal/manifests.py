@@ -114,6 +114,9 @@ def manifest_of(document: object, *, may_be_unnamed: bool = False) -> Manifest:
         if not isinstance(word, str) or not 0 < len(word) <= LONGEST_NAME:
             is_begun = field == "name" and begins and not name
             why = ": only an API server makes one of generateName" if is_begun else ""
+            if isinstance(word, int | float):
+                # YAML reads `name: 12` and `name: yes` so.
+                why = " of text, so write it in quotes"
             faults.append(f"metadata.{field}: expected 1 to {LONGEST_NAME} characters{why}")
     if not isinstance(document.get("spec"), dict):
         faults.append("spec: expected an object")

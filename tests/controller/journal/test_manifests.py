@@ -68,6 +68,10 @@ def test_the_beginning_of_a_name_is_enough_where_nothing_is_kept_by_it() -> None
         ({**deployment(), "metadata": {"name": "x" * 254}}, ["metadata.name: expected 1 to 253"]),
         ({**deployment(), "metadata": {"name": "x", "namespace": 3}}, ["metadata.namespace: "]),
         (
+            {**deployment(), "metadata": {"name": 12}},
+            ["metadata.name: expected 1 to 253 characters of text, so write it in quotes"],
+        ),
+        (
             {**policy(), "spec": {"mutations": []}},
             ["spec.mutations: expected `array` of length >= 1"],
         ),
