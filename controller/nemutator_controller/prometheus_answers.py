@@ -74,7 +74,10 @@ class _Answer(msgspec.Struct):
     errorType: str = ""  # noqa: N815 - Prometheus spells it so
     error: str = ""
     warnings: list[str] = []
+    isPartial: bool = False  # noqa: N815 - VictoriaMetrics of several nodes spells it so
 
+
+PARTIAL = "a part of its storage has not answered"
 
 _ANSWER = msgspec.json.Decoder(_Answer)
 _SERIES = msgspec.json.Decoder(list[_Series])
@@ -108,7 +111,8 @@ def read_answer(content: bytes, *, now: float) -> PrometheusAnswer:
         at, values = _sound(samples, dropped, latest=now + AHEAD_S)
         if at:
             kept[labels] = PrometheusSeries(one.metric, at, values)
-    warnings = [_plain(one) for one in whole.warnings[:5]]
+    warnings = [PARTIAL] if whole.isPartial else []
+    warnings += [_plain(one) for one in whole.warnings[:5]]
     return PrometheusAnswer(list(kept.values()), dropped, warnings)
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.prometheus_answers import (
     AHEAD_S,
+    PARTIAL,
     PrometheusAnswer,
     UnreadablePrometheusError,
     matchers,
@@ -62,6 +63,8 @@ def test_histograms_are_counted_and_not_read() -> None:
 def test_warnings_are_told_plainly() -> None:
     assert read([], warnings=["a\x1b[2J", "b"] + ["c"] * 9).warnings[:2] == ["a [2J", "b"]
     assert len(read([], warnings=["c"] * 9).warnings) == 5
+    assert read([], isPartial=True).warnings == [PARTIAL]
+    assert read([], isPartial=False).warnings == []
 
 
 @pytest.mark.parametrize(

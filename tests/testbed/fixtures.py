@@ -19,6 +19,7 @@ from tests.testbed.parts import prometheus as parts_prometheus
 from tests.testbed.parts import redis as parts_redis
 from tests.testbed.parts import s3 as parts_s3
 from tests.testbed.parts import vault as parts_vault
+from tests.testbed.parts import victoria_metrics as parts_victoria_metrics
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.machine import guest_node
@@ -33,6 +34,7 @@ from tests.testbed.parts.prometheus import Prometheus
 from tests.testbed.parts.redis import Redis
 from tests.testbed.parts.s3 import S3
 from tests.testbed.parts.vault import Vault
+from tests.testbed.parts.victoria_metrics import VictoriaMetrics
 from tests.testbed.running import leftovers, machine_state
 from tests.testbed.running.machine_state import MachineState
 from tests.testbed.running.run import Run, running
@@ -147,6 +149,13 @@ def s3(testbed_run: Run) -> S3:
     """A server of S3 with an empty bucket, which tests share: each has a prefix of its own there."""
     with skipped_when_missing():
         return parts_s3.begin(testbed_run)
+
+
+@pytest.fixture(scope="session")
+def victoria_metrics(testbed_run: Run) -> VictoriaMetrics:
+    """Of a single node, without anything to scrape."""
+    with skipped_when_missing():
+        return parts_victoria_metrics.begin(testbed_run)
 
 
 @pytest.fixture(scope="session")

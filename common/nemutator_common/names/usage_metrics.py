@@ -109,7 +109,8 @@ WASTED_BYTES = Metric(
 SOURCE_READS = Metric(
     "nemutator_source_reads_total",
     "counter",
-    "parts of use that were read from Prometheus, by result (answered, failed)",
+    "parts of use that were read from Prometheus, by result (answered, warned: the source says that something is amiss,"
+    " such as that a part is missing, failed)",
     ("result",),
 )
 SOURCE_SAMPLES_LEARNED = Metric(

@@ -1,4 +1,4 @@
-"""Queries to a fake and to the real Prometheus: one suite; and what answers and secrets do, on the fake."""
+"""Queries to a fake, the real Prometheus and the real VictoriaMetrics: one suite; and what answers and secrets do, on the fake."""
 
 import math
 import ssl
@@ -20,6 +20,13 @@ from nemutator_controller.prometheus_answers import (
 from nemutator_controller.prometheus_http import PrometheusHttp
 
 from tests.certificates import Authority
+from tests.contract.recording_engines import (
+    ENGINES,
+    REAL_ENGINES,
+    RecordingEngine,
+    engine,
+    real_engine,
+)
 from tests.fakes.clocks import ManualClock
 from tests.fakes.prometheus import FakePrometheus
 
@@ -35,26 +42,29 @@ def to(url: str, **more: object) -> PrometheusHttp:
     return replace(PrometheusHttp(url=url, clock=WallClock()), **more)  # type: ignore[arg-type]
 
 
-@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
-async def url(request: pytest.FixtureRequest) -> AsyncIterator[str]:
-    if request.param == "prometheus":
-        yield request.getfixturevalue("prometheus").url
-        return
-    async with FakePrometheus().serving() as there:
-        yield there.url
+@pytest.fixture(params=ENGINES)
+async def asked(request: pytest.FixtureRequest) -> AsyncIterator[RecordingEngine]:
+    async with engine(request) as there:
+        yield there
 
 
-async def written(url: str, owner: str, values: dict[float, float]) -> None:
+@pytest.fixture(params=REAL_ENGINES)
+def real(request: pytest.FixtureRequest) -> RecordingEngine:
+    return real_engine(request)
+
+
+async def written(asked: RecordingEngine, owner: str, values: dict[float, float]) -> None:
     text = labels({"__name__": NAME, "owner": owner})
     for at, value in values.items():
         content = body([series(text, value, round(at * 1000))])
-        await HttpRemoteWrite(url=f"{url}/api/v1/write").write(content)
+        await HttpRemoteWrite(url=f"{asked.url}/api/v1/write").write(content)
+    asked.show_all()
 
 
-async def test_a_range_has_its_steps_and_no_more(url: str) -> None:
+async def test_a_range_has_its_steps_and_no_more(asked: RecordingEngine) -> None:
     begin = time.time() // 60 * 60 - 1200
-    await written(url, "cart", {begin + 60 * step: float(step) for step in range(10)})
-    answer = await to(url).query_range(
+    await written(asked, "cart", {begin + 60 * step: float(step) for step in range(10)})
+    answer = await to(asked.url).query_range(
         f"{NAME}{matchers({'owner': 'cart'})}", begin=begin, end=begin + 540, step_s=60
     )
     (found,) = answer.series
@@ -64,40 +74,49 @@ async def test_a_range_has_its_steps_and_no_more(url: str) -> None:
     assert answer.dropped == {}
 
 
-async def test_a_vector_has_one_sample_of_each_series(url: str) -> None:
+async def test_a_vector_has_one_sample_of_each_series(asked: RecordingEngine) -> None:
     at = time.time() // 60 * 60 - 60
-    await written(url, "first", {at: 0.25})
-    (found,) = (await to(url).query(f"{NAME}{matchers({'owner': 'first'})}", at=at)).series
+    await written(asked, "first", {at: 0.25})
+    (found,) = (await to(asked.url).query(f"{NAME}{matchers({'owner': 'first'})}", at=at)).series
     assert (found.at, found.values) == ([at], [0.25])
 
 
-async def test_names_are_texts_and_not_expressions(url: str) -> None:
+async def test_names_are_texts_and_not_expressions(asked: RecordingEngine) -> None:
     at = time.time() // 60 * 60 - 60
     hostile = 'a"} or b{c="\\ 日本'
-    await written(url, hostile, {at: 1.0})
-    (found,) = (await to(url).query(f"{NAME}{matchers({'owner': hostile})}", at=at)).series
+    await written(asked, hostile, {at: 1.0})
+    (found,) = (await to(asked.url).query(f"{NAME}{matchers({'owner': hostile})}", at=at)).series
     assert found.labels["owner"] == hostile
 
 
-async def test_nothing_is_an_answer_too(url: str) -> None:
-    answer = await to(url).query(f"{NAME}{matchers({'owner': 'nobody'})}", at=time.time())
+async def test_nothing_is_an_answer_too(asked: RecordingEngine) -> None:
+    answer = await to(asked.url).query(f"{NAME}{matchers({'owner': 'nobody'})}", at=time.time())
     assert list(answer.series) == []
 
 
-async def test_what_is_no_number_is_left_out(url: str) -> None:
+async def test_what_is_no_number_is_left_out(asked: RecordingEngine) -> None:
     at = time.time() // 60 * 60 - 120
-    await written(url, "lying", {at: 1.0, at + 60: math.inf})
-    answer = await to(url).query_range(
+    await written(asked, "lying", {at: 1.0, at + 60: math.inf})
+    answer = await to(asked.url).query_range(
         f"{NAME}{matchers({'owner': 'lying'})}", begin=at, end=at + 60, step_s=60
     )
     assert [list(one.values) for one in answer.series] == [[1.0]]
     assert answer.dropped == {"not_finite": 1}
 
 
-@pytest.mark.e2e
-async def test_the_real_one_refuses_what_is_no_query(prometheus: object) -> None:
+async def test_the_real_ones_refuse_what_is_no_query(real: RecordingEngine) -> None:
     with pytest.raises(PrometheusRefusedError, match="400"):
-        await to(prometheus.url).query("sum(")  # type: ignore[attr-defined]
+        await to(real.url).query("sum(")
+
+
+async def test_a_long_range_begins_where_it_was_asked_to(asked: RecordingEngine) -> None:
+    # VictoriaMetrics would have moments that its cache can use: multiples of the step.
+    begin = time.time() // 60 * 60 - 3_000
+    await written(asked, "long", {begin: 1.0, begin + 60: 2.0})
+    answer = await to(asked.url).query_range(
+        f"{NAME}{matchers({'owner': 'long'})}", begin=begin + 1, end=begin + 601, step_s=7
+    )
+    assert answer.series[0].at[0] == begin + 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What remote write has sent is read back the same: on a fake and on the real Prometheus; and through the API."""
+"""What remote write has sent is read back the same: on a fake, the real Prometheus and the real VictoriaMetrics; and through the API."""
 
 import time
 from collections.abc import AsyncIterator
@@ -19,6 +19,7 @@ from nemutator_controller.sizing.keys import ContainerKey
 
 from tests.contract.history.test_api import asked, report
 from tests.contract.prometheus.test_queries import WallClock
+from tests.contract.recording_engines import ENGINES, RecordingEngine, engine
 from tests.fakes.brains import standing_brain
 from tests.fakes.command_lines import CommandLine
 from tests.fakes.process import fake_process
@@ -28,13 +29,10 @@ UNIT = "/api/v1/workloads/system.slice/unit/ssh.service/history"
 DAY = 86_400
 
 
-@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
-async def url(request: pytest.FixtureRequest) -> AsyncIterator[str]:
-    if request.param == "prometheus":
-        yield request.getfixturevalue("prometheus").url
-        return
-    async with FakePrometheus().serving() as there:
-        yield there.url
+@pytest.fixture(params=ENGINES)
+async def stored(request: pytest.FixtureRequest) -> AsyncIterator[RecordingEngine]:
+    async with engine(request) as there:
+        yield there
 
 
 def minute(key: ContainerKey, number: int, values: dict[str, float], **more: str) -> bytes:
@@ -52,11 +50,11 @@ def minute(key: ContainerKey, number: int, values: dict[str, float], **more: str
     )
 
 
-async def test_minutes_come_back_as_steps(url: str) -> None:
+async def test_minutes_come_back_as_steps(stored: RecordingEngine) -> None:
     key = ContainerKey("shop", "Deployment", 'api"\\{}', "app")
     # Real Prometheus takes samples of the last hour alone, in their order.
     first = int(time.time() // 300 * 5) - 30
-    writer = remote_write(BrainSettings(remote_write=f"{url}/api/v1/write"), fake_process())
+    writer = remote_write(BrainSettings(remote_write=f"{stored.url}/api/v1/write"), fake_process())
     assert writer is not None
     for number in range(first - 1, first + 11):
         if number == first + 3:
@@ -64,7 +62,10 @@ async def test_minutes_come_back_as_steps(url: str) -> None:
         use = {"pods": 2.0, "cpu_cores": number - first + 1.0, "cpu_cores_pod_max": 20.0}
         await writer.write(minute(key, number, use, cluster="a"))
         await writer.write(minute(key, number, {"cpu_cores": 1000.0}, cluster="b"))
-    source = prometheus_of(BrainSettings(prometheus=url), fake_process(clock=WallClock()), None)
+    stored.show_all()
+    source = prometheus_of(
+        BrainSettings(prometheus=stored.url), fake_process(clock=WallClock()), None
+    )
     assert source is not None
     reading = ReadingBack(source, fake_process(), {"cluster": "a"})
     found = await reading.cells(OlderQuestion(key, first * 60, 300, 3))

@@ -1,4 +1,4 @@
-"""What containers used, read from a fake and from the real Prometheus: one suite; and `nemutator advise` on both."""
+"""What containers used, read from a fake, the real Prometheus and the real VictoriaMetrics: one suite; and `nemutator advise` on both."""
 
 import json
 import math
@@ -17,6 +17,7 @@ from nemutator_controller.sizing.sources.prometheus_reading import PrometheusRea
 from nemutator_controller.sizing.sources.queries import CPU_TOTAL, REQUESTS, WORKING_SET
 from nemutator_ctl.__main__ import main
 
+from tests.contract.recording_engines import ENGINES, RecordingEngine, engine, real_engine
 from tests.contract.usage_sources import tells_half_a_core_and_a_peak
 from tests.fakes.clocks import ManualClock
 from tests.fakes.prometheus import FakePrometheus
@@ -35,13 +36,10 @@ class WallClock(ManualClock):
         return time.time()
 
 
-@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
-async def url(request: pytest.FixtureRequest) -> AsyncIterator[str]:
-    if request.param == "prometheus":
-        yield request.getfixturevalue("prometheus").url
-        return
-    async with FakePrometheus().serving() as there:
-        yield there.url
+@pytest.fixture(params=ENGINES)
+async def asked(request: pytest.FixtureRequest) -> AsyncIterator[RecordingEngine]:
+    async with engine(request) as there:
+        yield there
 
 
 async def written(url: str, name: str, values: Sequence[tuple[float, float]], **more: str) -> None:
@@ -56,9 +54,9 @@ def moments() -> list[float]:
     return [end - STEP_S * number for number in range(MINUTES, -1, -1)]
 
 
-async def recorded(url: str, namespace: str) -> None:
+async def recorded(asked: RecordingEngine, namespace: str) -> None:
     """Half a core, whose counter begins anew once; a peak of 300 MB; and what cannot be."""
-    at = moments()
+    at, url = moments(), asked.url
     counter = [(one, 0.5 * STEP_S * (number % 30)) for number, one in enumerate(at)]
     await written(url, CPU_TOTAL, counter, namespace=namespace)
     # Scraped twice, as by two jobs.
@@ -73,11 +71,12 @@ async def recorded(url: str, namespace: str) -> None:
     # A pod's own group has no container.
     await written(url, WORKING_SET, [(at[-1], 9e9)], container="", namespace=namespace)
     await written(url, WORKING_SET, [(at[-1], math.nan)], container="lies", namespace=namespace)
+    asked.show_all()
 
 
-async def test_use_is_read_with_whose_it_was(url: str) -> None:
-    await recorded(url, SHOP)
-    source = PrometheusHttp(url=url, clock=WallClock())
+async def test_use_is_read_with_whose_it_was(asked: RecordingEngine) -> None:
+    await recorded(asked, SHOP)
+    source = PrometheusHttp(url=asked.url, clock=WallClock())
     await tells_half_a_core_and_a_peak(
         PrometheusReading(source, NamedOwners(), namespace=SHOP), KEY
     )
@@ -123,16 +122,16 @@ def test_advice_comes_from_it_with_nothing_installed(
     assert "workloads are guessed from names of pods" in captured.err
 
 
-@pytest.fixture(params=["fake", pytest.param("prometheus", marks=pytest.mark.e2e)])
+@pytest.fixture(params=ENGINES)
 def served(request: pytest.FixtureRequest) -> object:
     """One that answers while a command blocks this thread."""
     import asyncio
     import threading
 
-    if request.param == "prometheus":
-        url = request.getfixturevalue("prometheus").url
-        asyncio.run(recorded(url, CORNER))
-        yield url
+    if request.param != "fake":
+        real = real_engine(request)
+        asyncio.run(recorded(real, CORNER))
+        yield real.url
         return
     fake, loop, ready, stop = FakePrometheus(), asyncio.new_event_loop(), threading.Event(), None
 
@@ -140,7 +139,7 @@ def served(request: pytest.FixtureRequest) -> object:
         nonlocal stop
         stop = asyncio.Event()
         async with fake.serving() as there:
-            await recorded(there.url, CORNER)
+            await recorded(RecordingEngine(there.url), CORNER)
             ready.set()
             await stop.wait()
 

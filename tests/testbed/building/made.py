@@ -95,6 +95,11 @@ def versitygw() -> Path:
     return _cache().folder(recipe("versitygw")) / "versitygw"
 
 
+def victoria_metrics() -> Path:
+    """VictoriaMetrics, all of it in one program."""
+    return _cache().folder(recipe("victoria-metrics")) / "victoria-metrics"
+
+
 def runtime() -> Path:
     """A folder with containerd, its shim, ctr and runc, newer than Debian's."""
     return _cache().folder(recipe("runtime"))
@@ -218,6 +223,9 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "bao-client": lambda: recipes.bao_client(_go_inputs("bao-client"), this_machine()),
     "helm": lambda: recipes.helm(_go_inputs("helm", GO_TOOL_INPUTS), this_machine()),
     "versitygw": lambda: recipes.versitygw(_go_inputs("versitygw", GO_TOOL_INPUTS), this_machine()),
+    "victoria-metrics": lambda: recipes.victoria_metrics(
+        _go_inputs("victoria-metrics", GO_TOOL_INPUTS), this_machine()
+    ),
     "bao": lambda: recipes.wheels("bao", BAO_LOCK.read_bytes(), this_machine()),
     "schemathesis": lambda: recipes.wheels(
         "schemathesis", SCHEMATHESIS_LOCK.read_bytes(), this_machine()

@@ -40,6 +40,7 @@ MAKERS: dict[str, Maker] = {
     "bao-client": go_programs.build,
     "helm": go_programs.build,
     "versitygw": go_programs.build,
+    "victoria-metrics": go_programs.build,
     "bao": wheels.build,
     "schemathesis": wheels.build,
     "vault": go_programs.build,

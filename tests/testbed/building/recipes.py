@@ -156,6 +156,10 @@ def versitygw(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("versitygw", files, machine, estimate_s=90, room_gb=4)
 
 
+def victoria_metrics(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("victoria-metrics", files, machine, estimate_s=2 * 60, room_gb=3)
+
+
 def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     inputs = dict(files) | {
         "flags": "\n".join(RUNTIME_FLAGS).encode(),
@@ -182,7 +186,7 @@ def _go_program(
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     """The flags of `go build` for one of our programs."""
-    if part in ("vault-client", "bao-client", "go-kinds", "versitygw"):
+    if part in ("vault-client", "bao-client", "go-kinds", "versitygw", "victoria-metrics"):
         return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")
@@ -213,7 +217,7 @@ def _helm_stamps(go_mod: str) -> str:
 
 def go_package(part: str) -> str:
     """What is compiled: a program of ours, or the one tool that its go.mod names."""
-    return "tool" if part in ("helm", "versitygw") else "."
+    return "tool" if part in ("helm", "versitygw", "victoria-metrics") else "."
 
 
 def _kubernetes_version(go_mod: str) -> tuple[str, str, str]:

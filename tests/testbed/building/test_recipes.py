@@ -35,6 +35,7 @@ def test_another_architecture_is_another_folder() -> None:
         recipes.bao_client,
         recipes.go_kinds,
         recipes.versitygw,
+        recipes.victoria_metrics,
     ):
         assert make(FILES, other).folder != make(FILES, MACHINE).folder
     ours, theirs = (recipes.wheels("bao", b"lock", each) for each in (MACHINE, other))
@@ -105,7 +106,7 @@ def test_every_part_of_this_checkout_has_a_recipe_of_its_own() -> None:
         pytest.skip("not a Debian: its packages have no recipe here")
     folders = {made.recipe(name).folder for name in made.PARTS}
     many = len(recipes.DEBIAN_GROUPS) + len(recipes.GUEST_KERNELS)
-    assert len(folders) == len(made.PARTS) == many + 16
+    assert len(folders) == len(made.PARTS) == many + 17
 
 
 def test_what_only_drills_need_is_a_part_like_the_others() -> None:

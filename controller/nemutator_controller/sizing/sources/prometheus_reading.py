@@ -6,7 +6,7 @@ have ended Prometheus servers.
 """
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nemutator_controller.prometheus_answers import (
     PrometheusAnswer,
@@ -103,7 +103,7 @@ class PrometheusReading:
         memory = await self._range(asked.memory, grid)
         steps = recorded_steps(cores.series, memory.series, grid)
         self._count(steps.dropped)
-        return steps
+        return replace(steps, warnings=[*cores.warnings, *memory.warnings])
 
     async def _range(self, expression: str, grid: StepGrid) -> PrometheusAnswer:
         try:

@@ -4,7 +4,7 @@ Others are believed only as far as it can be true: what lies off the grid, is ne
 has is left out and counted. A counter that began anew is the business of who makes rates of it.
 """
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,6 +41,8 @@ class RecordedSteps:
     memory: Mapping[PodContainer, Numbers]
     """Of each step the most, in bytes."""
     dropped: Mapping[str, int] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    """What the source says of its own answer, such as that a part is missing."""
 
 
 @dataclass(frozen=True, slots=True)

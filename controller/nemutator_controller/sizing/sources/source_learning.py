@@ -10,7 +10,7 @@ what it was told of that day.
 
 import logging
 import math
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
@@ -33,6 +33,9 @@ SHORT_S = DAY_S
 AGAIN_S = 60.0
 LATE_S = 60.0
 """Scrapes that ended so recently may not be stored yet."""
+
+MOST_TOLD = 10
+"""Warnings of a source."""
 
 Bound = Callable[[ContainerKey], float]
 
@@ -83,6 +86,8 @@ class SourceLearning:
     _until: float = field(default=0.0, init=False)
     _counted: dict[str, int] = field(default_factory=dict, init=False)
     _days_before: _DaysBefore | None = field(default=None, init=False)
+    _told: set[str] = field(default_factory=set, init=False)
+    """Warnings that were logged."""
     _is_warm: bool = field(default=False, init=False)
     _turn: int | None = field(init=False)
 
@@ -170,7 +175,8 @@ class SourceLearning:
             meter = self.process.meter
             meter.count(names.SOURCE_SAMPLES_LEARNED, done.learned)
             self._count_dropped({**found.dropped, "no_room": done.refused})
-            self._count_read("answered")
+            self._count_read("warned" if steps.warnings else "answered")
+            self._tell(steps.warnings)
             # Others need their turns.
             await self.process.clock.sleep(0)
         left = dict(self.source.dropped)
@@ -181,6 +187,13 @@ class SourceLearning:
     def _count_dropped(self, dropped: Mapping[str, int]) -> None:
         for reason, number in dropped.items():
             self.process.meter.count(names.SOURCE_SAMPLES_DROPPED, number, reason=reason)
+
+    def _tell(self, warnings: Iterable[str]) -> None:
+        """Each text once: a part that is missing is missing for days."""
+        for one in warnings:
+            if one not in self._told and len(self._told) < MOST_TOLD:
+                self._told.add(one)
+                log.warning("usage_source_warns", {names.ERROR: one})
 
     def _count_read(self, result: str) -> None:
         self.process.meter.count(names.SOURCE_READS, result=result)

@@ -62,6 +62,7 @@ async def read(source: Answers, days: int = 1, **more: int) -> PrometheusReading
     reading = PrometheusReading(source, NamedOwners(), **more)  # type: ignore[arg-type]
     async for steps in reading.steps(begin=BEGIN + 7, end=BEGIN + days * DAY_S + 7):
         assert steps.step_s == queries.WINDOW_S
+        assert steps.warnings == ["part", "part"]
     return reading
 
 

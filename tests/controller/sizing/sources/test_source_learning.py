@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +56,7 @@ class Recorded:
 
     fails: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
     asked: list[tuple[float, float]] = field(default_factory=list)
 
     async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
@@ -67,7 +68,8 @@ class Recorded:
         first = begin // STEP_S * STEP_S
         count = int((end - first) // STEP_S)
         rows = {POD: np.full(count, 0.5)}
-        yield RecordedSteps(first, STEP_S, count, rows, {POD: np.full(count, 2e8)})
+        steps = RecordedSteps(first, STEP_S, count, rows, {POD: np.full(count, 2e8)})
+        yield replace(steps, warnings=self.warnings)
 
 
 def learning(
@@ -167,6 +169,20 @@ async def test_a_source_that_fails_among_its_days_is_asked_for_the_rest_and_lear
     assert store.points == 8 * 288 - 1
     for one in (shop, store):
         assert one.observed_s == one.points * STEP_S - (STEP_S - 15 if one is shop else 0)
+
+
+async def test_a_part_that_is_missing_is_counted_and_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock, usages, source = (
+        ManualClock(NOW),
+        Usages(most=10),
+        Recorded(warnings=["a store is away"]),
+    )
+    made, meter = learning(source, usages, clock)
+    await made.warm()
+    assert meter.value(names.SOURCE_READS, result="warned") == 8
+    assert [one.getMessage() for one in caplog.records].count("usage_source_warns") == 1
 
 
 async def test_what_came_while_it_failed_follows() -> None:
