@@ -22,7 +22,7 @@ from nemutator_controller.app.exports import ExportedParts, exports_part
 from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.history import history_part, history_saver, usage_history
-from nemutator_controller.app.hourly import hourly_requests
+from nemutator_controller.app.hourly import hourly_requests, hours_filling_part
 from nemutator_controller.app.images import images_part
 from nemutator_controller.app.inventory import (
     LevelsOfUsages,
@@ -150,6 +150,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         inventory_part(context, nodes, pace, counted_here, flows),
         sizing_part(context, usages, findings, hourly),
         usage_source_part(context, usages, turn),
+        hours_filling_part(context, hourly),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         neighbours_part(

@@ -18,6 +18,7 @@ from nemutator_controller.settings.brain import BrainSettings
 from tests.contract.in_cluster.watched_cluster import watched
 from tests.contract.kube.waiting import until
 from tests.contract.prometheus.test_usage import CORNER, recorded
+from tests.contract.recording_engines import RecordingEngine
 from tests.e2e.testbed.workloads import sleeping, wait_ready
 from tests.fakes.forwarding import ForwardingCluster, forwarding
 from tests.fakes.kube import kinds
@@ -73,14 +74,14 @@ async def place(parts: tuple[Cluster, Node, str] | None, tmp_path: Path) -> Asyn
     there = FakePrometheus()
     if parts is None:
         async with there.serving(), forwarding(ForwardingCluster()) as fake:
-            await recorded(there.url, CORNER)
+            await recorded(RecordingEngine(there.url), CORNER)
             fake.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), there.url
             yield Place(fake.kubeconfig(tmp_path), there, "monitoring")
         return
     cluster, _, namespace = parts
     # An API server passes on to the addresses of pods alone: this one has the machine's, where the fake listens.
     async with there.serving("0.0.0.0"):
-        await recorded(there.url, CORNER)
+        await recorded(RecordingEngine(there.url), CORNER)
         port = int(there.url.rpartition(":")[2])
         pod = sleeping(POD, namespace, hostNetwork=True)
         await asyncio.to_thread(cluster.apply, service(namespace, port), pod)

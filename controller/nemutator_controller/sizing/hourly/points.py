@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nemutator_controller.ingest.usage_codes import FineCodes, decode_fine, encode_fine_known
+from nemutator_controller.ingest.usage_codes import (
+    UNKNOWN,
+    FineCodes,
+    decode_fine,
+    encode_fine_known,
+)
 from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, HOUR_S, Numbers
 
 STEP_S = 300
@@ -55,6 +60,21 @@ class HourlyPoints:
         while len(codes) - left_out > LONGEST_HOURS:
             left_out += LEFT_OUT_HOURS
         return HourlyPoints(self.begin + left_out, codes[left_out:])
+
+    def filled(self, begin: int, cores: Numbers) -> "HourlyPoints":
+        """With *cores*, hours by steps from the hour *begin* on, where nothing is known; nothing behind the last hour."""
+        first = max(min(begin, self.begin), self.end - LONGEST_HOURS)
+        codes = np.full((self.end - first, PER_HOUR), UNKNOWN, dtype=self.codes.dtype)
+        other = _codes(cores)[max(0, first - begin) : max(0, self.end - begin)]
+        at = max(begin, first) - first
+        codes[at : at + len(other)] = other
+        ours = codes[self.begin - first :]
+        np.copyto(ours, self.codes, where=self.codes != UNKNOWN)
+        # Hours before the first one say nothing, and are not kept.
+        before = codes[: self.begin - first] != UNKNOWN
+        known = np.flatnonzero(before.any(axis=1))
+        left_out = int(known[0]) if len(known) else len(before)
+        return HourlyPoints(first + left_out, codes[left_out:])
 
     def until(self, end: int) -> "HourlyPoints":
         """Those before the hour *end*."""

@@ -18,6 +18,22 @@ class UsedLately(Protocol):
         ...
 
 
+class RecordedHours(Protocol):
+    """Somebody else who has recorded what containers used. Raises `SourceUnavailableError`."""
+
+    async def hours(
+        self, keys: Collection[ContainerKey], *, begin: int, end: int
+    ) -> Mapping[ContainerKey, Numbers]:
+        """What the busiest pod used in steps of five minutes, by hours from the hour *begin* to *end*, of those that it
+        knows; NaN: not known."""
+        ...
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Samples that were left out so far, by reason."""
+        ...
+
+
 class HourlyComputing(Protocol):
     async def take(self, turns: Iterator[None]) -> None:
         """Go through *turns*, up to a tenth of a second of computing each, while others have theirs."""

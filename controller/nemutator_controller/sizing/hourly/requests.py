@@ -68,9 +68,15 @@ def hourly_request(
     )
 
 
+def lacks_hours(points: HourlyPoints) -> bool:
+    """Whether a request cannot be made, or not trusted, until more of the last week is known."""
+    known = _known(points.cores()[-LEAST_HOURS:])
+    return int(np.count_nonzero(known)) < LEAST_OF_WEEK
+
+
 def _untrusted(cores: Numbers, throttled: float) -> str:
     """Why nothing is to be made of them; empty: something is."""
-    known = np.count_nonzero(~np.isnan(cores), axis=1) >= LEAST_OF_HOUR
+    known = _known(cores)
     seen = np.flatnonzero(known)
     hours = len(known) - int(seen[0]) if len(seen) else 0
     if hours < LEAST_HOURS:
@@ -85,6 +91,11 @@ def _untrusted(cores: Numbers, throttled: float) -> str:
     if throttled > MOST_THROTTLED:
         return f"it was stopped at its CPU limit for {throttled:.0%} of the last hour: what it used is not what it needs"
     return ""
+
+
+def _known(cores: Numbers) -> npt.NDArray[np.bool_]:
+    """By the hour."""
+    return np.count_nonzero(~np.isnan(cores), axis=1) >= LEAST_OF_HOUR
 
 
 def _peak(hour: Numbers) -> float | None:

@@ -12,10 +12,15 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.sizing.buckets import Numbers
 from nemutator_controller.sizing.hourly.followed_containers import FollowedContainers
 from nemutator_controller.sizing.hourly.points import HourlyPoints, KeptHours, points_of
 from nemutator_controller.sizing.hourly.ports import HourlyComputing, HourlyStore, UsedLately
-from nemutator_controller.sizing.hourly.requests import HourlyRequest, hourly_request
+from nemutator_controller.sizing.hourly.requests import (
+    HourlyRequest,
+    hourly_request,
+    lacks_hours,
+)
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, HOUR_S
 
@@ -52,6 +57,8 @@ class HourlyRequests:
     _wanted: frozenset[ContainerKey] = field(default=frozenset(), init=False)
     _unsaved: set[ContainerKey] = field(default_factory=set, init=False)
     _gone: set[ContainerKey] = field(default_factory=set, init=False)
+    _recorded: dict[ContainerKey, tuple[int, Numbers]] = field(default_factory=dict, init=False)
+    """Hours that others have recorded, from the first one on, which the next step takes."""
 
     def want(self, keys: Collection[ContainerKey]) -> None:
         """All that policies want now."""
@@ -75,6 +82,19 @@ class HourlyRequests:
         """Of all that are wanted."""
         return {key: found for key in self._wanted if (found := self.of(key)) is not None}
 
+    def kept(self) -> list[ContainerKey]:
+        """Those that policies want and whose hours are kept."""
+        return sorted(self._wanted & self._kept.keys())
+
+    def lacks(self, key: ContainerKey) -> bool:
+        """Whether too little of its last week is known."""
+        kept = self._kept.get(key)
+        return kept is not None and lacks_hours(kept.points)
+
+    def fill(self, begin: int, cores: Mapping[ContainerKey, Numbers]) -> None:
+        """Take hours from *begin* on where nothing is known, at the next step."""
+        self._recorded.update({key: (begin, one) for key, one in cores.items()})
+
     async def run(self) -> None:
         restored = False
         while True:
@@ -91,7 +111,7 @@ class HourlyRequests:
         """Know what is saved, and nothing else: another brain may have led meanwhile."""
         self._kept = dict(await self.store.load())
         self._followed = FollowedContainers()
-        self._requests, self._unsaved, self._gone = {}, set(), set()
+        self._requests, self._unsaved, self._gone, self._recorded = {}, set(), set(), {}
 
     async def step(self) -> None:
         """Take the hours that are over, and make the requests that are due."""
@@ -103,7 +123,7 @@ class HourlyRequests:
         for key in [key for key, one in self._kept.items() if one.points.end != hour]:
             self._gather(key, hour)
             await self.process.clock.sleep(0)
-        await self._follow(hour)
+        await self._follow(hour, self._fill())
         self._measure()
         await self._save()
 
@@ -142,15 +162,33 @@ class HourlyRequests:
         self._kept[key] = KeptHours(points, kept.wanted_at)
         self._unsaved.add(key)
 
+    def _fill(self) -> set[ContainerKey]:
+        """Those whose hours are others than they were."""
+        filled, recorded = set(), self._recorded
+        self._recorded = {}
+        for key, (begin, cores) in recorded.items():
+            if (kept := self._kept.get(key)) is None:
+                continue
+            points = kept.points.filled(begin, cores)
+            if points.begin == kept.points.begin and (points.codes == kept.points.codes).all():
+                continue
+            self._kept[key] = KeptHours(points, kept.wanted_at)
+            self._unsaved.add(key)
+            self._requests.pop(key, None)
+            filled.add(key)
+        return filled
+
     def _newest(self, key: ContainerKey, hour: int) -> HourlyPoints:
         """What the history knows of it: a day."""
         begin = hour - DAY_HOURS
         return points_of(begin, self.used.cores(key, begin=begin, hours=DAY_HOURS))
 
-    async def _follow(self, hour: int) -> None:
-        """Make the requests of those that were followed, then of those that have to be replayed first."""
+    async def _follow(self, hour: int, filled: Collection[ContainerKey]) -> None:
+        """Make the requests of those that were followed, then of those that have to be replayed first: new ones, and
+        those that were *filled*."""
         points = {key: self._kept[key].points for key in sorted(self._wanted & self._kept.keys())}
-        self._followed.keep(points, hour)
+        same = {key: one for key, one in points.items() if key not in filled}
+        self._followed.keep(same, hour)
         await self.computing.take(self._followed.step(points, hour))
         await self._request(self._followed.known())
         new = sorted(points.keys() - self._followed.known(), key=lambda key: points[key].begin)

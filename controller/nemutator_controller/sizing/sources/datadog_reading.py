@@ -6,7 +6,7 @@ which a day has 288, and no pages. How often it may be asked, it says with each 
 left alone until the period is over.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common.clocks import Clock
@@ -14,6 +14,7 @@ from nemutator_common.clocks import Clock
 from nemutator_controller.prometheus_answers import PrometheusSeries
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.sources import datadog_questions as questions
+from nemutator_controller.sizing.sources import queries
 from nemutator_controller.sizing.sources.datadog_answers import (
     DatadogAnswer,
     DatadogBusyError,
@@ -72,16 +73,21 @@ class DatadogReading:
     warnings: list[str] = field(default_factory=list, init=False)
     _rests_until: float = field(default=0.0, init=False)
 
-    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+    async def steps(
+        self, *, begin: float, end: float, namespaces: Collection[str] | None = None
+    ) -> AsyncIterator[RecordedSteps]:
         first, last = int(begin // WINDOW_S) * WINDOW_S, int(end // WINDOW_S) * WINDOW_S
         for day in range(first, last, DAY_S):
             until = min(day + DAY_S, last)
-            series = await self._running(day, until)
+            series = queries.only(await self._running(day, until), namespaces)
             for shard in shards(series, most=self.most_samples // (DAY_S // WINDOW_S)):
                 count = max(1, min(DAY_S // WINDOW_S, self.most_samples // max(1, shard.series)))
                 for at in range(day, until, count * WINDOW_S):
                     grid = StepGrid(at, WINDOW_S, min(count, (until - at) // WINDOW_S))
-                    yield await self._read(shard.namespaces, grid)
+                    names = shard.namespaces
+                    if names is None and namespaces is not None:
+                        names = tuple(sorted(series))
+                    yield await self._read(names, grid)
 
     async def requested(self) -> Mapping[ContainerKey, Requested]:
         """What containers request now."""

@@ -1,6 +1,6 @@
 """What sources of recorded use need from others, and what they are to the rest."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_controller.prometheus_answers import PrometheusAnswer
@@ -32,8 +32,11 @@ class DatadogQueries(Protocol):
 class UsageSource(Protocol):
     """Somebody else who has recorded what containers used."""
 
-    def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
-        """All that it knows of that time, in parts; of each container those that are older come first.
+    def steps(
+        self, *, begin: float, end: float, namespaces: Collection[str] | None = None
+    ) -> AsyncIterator[RecordedSteps]:
+        """All that it knows of that time and these namespaces, or of all, in parts; of each container those that are
+        older come first.
 
         Raises `SourceUnavailableError`.
         """

@@ -5,7 +5,7 @@ are divided, and of one that is too large the day. Nobody is asked for weeks in 
 have ended Prometheus servers.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from nemutator_controller.prometheus_answers import (
@@ -40,19 +40,25 @@ class PrometheusReading:
     dropped: dict[str, int] = field(default_factory=dict, init=False)
     warnings: list[str] = field(default_factory=list, init=False)
 
-    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+    async def steps(
+        self, *, begin: float, end: float, namespaces: Collection[str] | None = None
+    ) -> AsyncIterator[RecordedSteps]:
         step_s = queries.WINDOW_S
         first, last = int(begin // step_s) * step_s, int(end // step_s) * step_s
         for day in range(first, last, DAY_S):
             until = min(day + DAY_S, last)
-            recorded, series = await self._series(until)
+            recorded, found = await self._series(until)
+            series = queries.only(found, namespaces)
             if series:
                 await self._learn_owners(until)
             for shard in queries.shards(series, most=self.most_samples // (DAY_S // step_s)):
                 count = max(1, min(DAY_S // step_s, self.most_samples // max(1, shard.series)))
                 for at in range(day, until, count * step_s):
                     grid = StepGrid(at, step_s, min(count, (until - at) // step_s))
-                    yield await self._read(shard.namespaces, grid, recorded=recorded)
+                    names = shard.namespaces
+                    if names is None and namespaces is not None:
+                        names = tuple(sorted(series))
+                    yield await self._read(names, grid, recorded=recorded)
 
     async def requested(self) -> Mapping[ContainerKey, Requested]:
         """What containers request now; nothing where kube-state-metrics is not scraped."""

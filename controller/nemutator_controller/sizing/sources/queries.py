@@ -5,7 +5,7 @@ A container has one series, and more where several scrape it or several of its l
 that nothing is added up twice. Thanos, Mimir and VictoriaMetrics take the same expressions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,6 +138,13 @@ def shards(series: Mapping[str, int], *, most: int) -> Sequence[Shard]:
         names.append(name)
         count += series[name]
     return [*found, Shard(tuple(names), count)]
+
+
+def only(series: Mapping[str, int], namespaces: Collection[str] | None) -> Mapping[str, int]:
+    """Those of *namespaces*; None: all."""
+    if namespaces is None:
+        return series
+    return {name: count for name, count in series.items() if name in namespaces}
 
 
 def _selector(always: Sequence[str], namespaces: Iterable[str] | None) -> str:

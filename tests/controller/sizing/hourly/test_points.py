@@ -76,3 +76,28 @@ def test_a_row_that_unpacks_to_more_than_is_kept_is_refused() -> None:
         unpacked_points(BEGIN, zlib.compress(bytes(2 * PER_HOUR * (LONGEST_HOURS + 1))))
     with pytest.raises(UnreadableHoursError):
         unpacked_points(BEGIN, zlib.compress(bytes(7)))
+
+
+def test_hours_that_others_know_fill_what_is_not_known_and_change_nothing_else() -> None:
+    ours, others = hours_of_use(30), hours_of_use(60, seed=2)
+    points = points_of(BEGIN + 40, ours[:5]).with_hours(BEGIN + 47, ours[:3])
+    others[:10] = np.nan
+    filled = points.filled(BEGIN, others)
+    assert (filled.begin, filled.end) == (BEGIN + 10, BEGIN + 50)
+    np.testing.assert_array_equal(filled.cores()[30:35], points.cores()[:5])
+    np.testing.assert_array_equal(filled.cores()[37:], points.cores()[7:])
+    told = points_of(BEGIN, others).cores()
+    np.testing.assert_array_equal(filled.cores()[:30], told[10:40])
+    np.testing.assert_array_equal(filled.cores()[35:37], told[45:47])
+    again = filled.filled(BEGIN, others)
+    np.testing.assert_array_equal(again.codes, filled.codes)
+
+
+def test_filling_goes_back_no_further_than_what_is_kept() -> None:
+    points = points_of(BEGIN + LONGEST_HOURS, hours_of_use(2))
+    filled = points.filled(BEGIN - 100, hours_of_use(LONGEST_HOURS + 200))
+    assert (filled.begin, filled.end) == (BEGIN + 2, BEGIN + LONGEST_HOURS + 2)
+    assert not np.isnan(filled.cores()).any()
+    np.testing.assert_array_equal(
+        points.filled(BEGIN - 9, hours_of_use(3)).codes[-2:], points.codes
+    )

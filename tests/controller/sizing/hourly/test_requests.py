@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from nemutator_controller.sizing.hourly.points import PER_HOUR, STEP_S, points_of
-from nemutator_controller.sizing.hourly.requests import LEAST_HOURS, hourly_request
+from nemutator_controller.sizing.hourly.requests import LEAST_HOURS, hourly_request, lacks_hours
 from nemutator_controller.sizing.strategies.few_changes import MOST_CHANGES
 
 from tests.fakes.hourly import hours_of_use, request_alone
@@ -28,6 +28,13 @@ def test_by_day_more_is_requested_than_by_night() -> None:
     assert day is not None
     assert night is not None
     assert day > 2 * night
+
+
+def test_who_has_no_request_for_want_of_hours_lacks_them() -> None:
+    assert not lacks_hours(points_of(BEGIN, DAYS_8))
+    assert lacks_hours(points_of(BEGIN, DAYS_8[:149]))
+    assert lacks_hours(points_of(BEGIN, without(*range(-19, 0))))
+    assert not lacks_hours(points_of(BEGIN, without(*range(-18, 0))))
 
 
 def without(*hours: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -198,3 +198,34 @@ async def test_who_was_stopped_at_its_limit_has_no_request(stopped: float) -> No
     found = one.requests.of(WEB)
     assert found is not None
     assert (found.millis is None) == (stopped > 0)
+
+
+async def test_hours_that_others_have_recorded_count_as_if_they_had_been_gathered() -> None:
+    one = Steps(known=0)
+    one.clock.jump(WEEK * 3_600)
+    one.requests.want([WEB])
+    await one.requests.step()
+    assert one.requests.lacks(WEB)
+    one.requests.fill(BEGIN, {WEB: one.cores[:WEEK], OTHER: one.cores[:WEEK]})
+    await one.requests.step()
+    assert not one.requests.lacks(WEB)
+    found = one.requests.of(WEB)
+    assert found == request_alone(points_of(BEGIN, one.cores[:WEEK]))
+    assert found is not None
+    assert found.millis is not None
+    assert set(one.store.rows) == {WEB}
+    assert one.store.rows[WEB].points.begin == BEGIN
+
+
+async def test_a_gap_that_is_filled_is_replayed() -> None:
+    one = Steps(hours=WEEK + 4 * DAY)
+    await one.requests.restore()
+    one.requests.want([WEB])
+    await one.requests.step()
+    await one.hour(3 * DAY)
+    found = one.requests.of(WEB)
+    assert found is not None
+    assert found.millis is None
+    one.requests.fill(BEGIN, {WEB: one.cores})
+    await one.requests.step()
+    assert one.requests.of(WEB) == request_alone(points_of(BEGIN, one.cores[: WEEK + 3 * DAY]))

@@ -208,3 +208,13 @@ async def test_one_that_refuses_again_and_again_is_left_alone() -> None:
     with pytest.raises(SourceUnavailableError, match="asked too often"):
         await all_of(reading(source))
     assert len(source.asked) == 3
+
+
+async def test_only_some_namespaces_are_asked_for_when_only_those_are_wanted() -> None:
+    source = Direct()
+    for namespace in ("shop", "store", "other"):
+        a_day_of(source.fake, namespace=namespace)
+    wanted = reading(source).steps(begin=BEGIN, end=BEGIN + DAY_S, namespaces={"shop", "store"})
+    (steps,) = [one async for one in wanted]
+    assert {of.namespace for of in steps.cores} == {"shop", "store"}
+    assert "kube_namespace IN (shop, store)" in source.asked[-1]

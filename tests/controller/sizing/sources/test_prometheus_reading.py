@@ -107,6 +107,15 @@ async def test_only_one_namespace_is_asked_for_when_only_that_is_wanted() -> Non
     assert all('namespace=~"shop"' in text for text, _, _ in source.ranges)
 
 
+async def test_only_some_namespaces_are_asked_for_when_only_those_are_wanted() -> None:
+    source = Answers({"shop": 3, "store": 2, "other": 4})
+    reading = PrometheusReading(source, NamedOwners())
+    wanted = reading.steps(begin=BEGIN, end=BEGIN + DAY_S, namespaces={"shop", "store", "gone"})
+    assert len([one async for one in wanted]) == 1
+    assert len(source.ranges) == 2
+    assert all('namespace=~"shop|store"' in expression for expression, _, _ in source.ranges)
+
+
 async def test_nothing_is_asked_where_nothing_was() -> None:
     source = Answers({})
     await read(source)

@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,7 +59,9 @@ class Recorded:
     warnings: Sequence[str] = ()
     asked: list[tuple[float, float]] = field(default_factory=list)
 
-    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+    async def steps(
+        self, *, begin: float, end: float, namespaces: Collection[str] | None = None
+    ) -> AsyncIterator[RecordedSteps]:
         self.asked.append((begin, end))
         if self.fails:
             self.fails -= 1
@@ -132,7 +134,9 @@ class TwoNamespaces:
     answered: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
 
-    async def steps(self, *, begin: float, end: float) -> AsyncIterator[RecordedSteps]:
+    async def steps(
+        self, *, begin: float, end: float, namespaces: Collection[str] | None = None
+    ) -> AsyncIterator[RecordedSteps]:
         for namespace in ("shop", "store"):
             if self.answered in self.fails_before:
                 self.fails_before.remove(self.answered)
