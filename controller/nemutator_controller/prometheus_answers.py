@@ -34,6 +34,10 @@ class PrometheusRefusedError(Exception):
     """It will not answer this query; says why, for people. Nothing in it is secret."""
 
 
+class PrometheusTooMuchError(PrometheusRefusedError):
+    """It may answer a part of this query: all of it is more than it computes, or more than is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrometheusSeries:
     labels: Mapping[str, str]

@@ -13,6 +13,7 @@ from nemutator_controller.posts_http import NotTakenError, ask
 from nemutator_controller.prometheus_answers import (
     PrometheusAnswer,
     PrometheusRefusedError,
+    PrometheusTooMuchError,
     PrometheusUnavailableError,
     UnreadablePrometheusError,
     read_answer,
@@ -80,4 +81,8 @@ class PrometheusHttp:
             # 503 is its own word for a query that took too long, or was cut off.
             if error.status is None or error.status >= 500 or error.status == 429:
                 raise PrometheusUnavailableError(str(error)) from None
+            # 422 is what Prometheus and VictoriaMetrics answer who ask for more samples or points than they are to compute;
+            # with a status of success the answer was too long for us.
+            if error.status == 422 or error.status // 100 == 2:
+                raise PrometheusTooMuchError(str(error)) from None
             raise PrometheusRefusedError(str(error)) from None

@@ -24,12 +24,15 @@ from tests.fakes.forwarding import ForwardingCluster, forwarding
 from tests.fakes.kube import kinds
 from tests.fakes.process import fake_process
 from tests.fakes.prometheus import FakePrometheus
+from tests.testbed.fixtures import skipped_when_missing
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.namespaces import new_namespace
-from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.prometheus import Prometheus
+from tests.testbed.parts.prometheus import begin as begin_prometheus
 
 NAME = "prometheus-operated"
 PORT = 9090
+EVERYWHERE = "0.0.0.0"
 POD = "prometheus"
 
 
@@ -38,8 +41,9 @@ class Place:
     """A cluster with one."""
 
     kubeconfig: Path
-    prometheus: FakePrometheus
     namespace: str
+    fake: FakePrometheus | None = None
+    """Who is asked, where that is no real one."""
 
 
 def service(namespace: str, behind: int = PORT) -> dict[str, Any]:
@@ -58,35 +62,63 @@ def service(namespace: str, behind: int = PORT) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.e2e)])
-def parts(request: pytest.FixtureRequest) -> Iterator[tuple[Cluster, Node, str] | None]:
-    """Of the testbed, which start without an event loop; None: the fakes."""
-    if request.param == "fake":
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Of the testbed, which start without an event loop."""
+
+    cluster: Cluster
+    namespace: str
+    prometheus: Prometheus | None
+    """None: a fake, behind a real API server."""
+
+
+@pytest.fixture(
+    params=[
+        "fakes",
+        pytest.param("real API server", marks=pytest.mark.e2e),
+        pytest.param("all real", marks=pytest.mark.e2e),
+    ]
+)
+def parts(request: pytest.FixtureRequest) -> Iterator[Parts | None]:
+    """None: there is none."""
+    if request.param == "fakes":
         yield None
         return
-    cluster, node = map(request.getfixturevalue, ("cluster", "node"))
+    cluster: Cluster = request.getfixturevalue("cluster")
+    request.getfixturevalue("node")
+    real = None
+    if request.param == "all real":
+        with skipped_when_missing():
+            real = begin_prometheus(cluster.run, name="prometheus-of-pods", address=EVERYWHERE)
     with new_namespace(cluster) as name:
-        yield cluster, node, name
+        yield Parts(cluster, name, real)
 
 
 @pytest.fixture
-async def place(parts: tuple[Cluster, Node, str] | None, tmp_path: Path) -> AsyncIterator[Place]:
-    there = FakePrometheus()
+async def place(parts: Parts | None, tmp_path: Path) -> AsyncIterator[Place]:
+    fake = FakePrometheus()
     if parts is None:
-        async with there.serving(), forwarding(ForwardingCluster()) as fake:
-            await recorded(RecordingEngine(there.url), CORNER)
-            fake.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), there.url
-            yield Place(fake.kubeconfig(tmp_path), there, "monitoring")
-        return
-    cluster, _, namespace = parts
-    # An API server passes on to the addresses of pods alone: this one has the machine's, where the fake listens.
-    async with there.serving("0.0.0.0"):
-        await recorded(RecordingEngine(there.url), CORNER)
-        port = int(there.url.rpartition(":")[2])
-        pod = sleeping(POD, namespace, hostNetwork=True)
-        await asyncio.to_thread(cluster.apply, service(namespace, port), pod)
-        await asyncio.to_thread(wait_ready, cluster, namespace, f"pod/{POD}")
-        yield Place(cluster.kubeconfig, there, namespace)
+        async with fake.serving(), forwarding(ForwardingCluster()) as cluster:
+            await recorded(RecordingEngine(fake.url), CORNER)
+            cluster.services[f"monitoring/{NAME}:{PORT}"] = service("monitoring"), fake.url
+            yield Place(cluster.kubeconfig(tmp_path), "monitoring", fake)
+    elif parts.prometheus is None:
+        async with fake.serving(EVERYWHERE):
+            await stands_in(parts, fake.url)
+            yield Place(parts.cluster.kubeconfig, parts.namespace, fake)
+    else:
+        await stands_in(parts, parts.prometheus.url)
+        yield Place(parts.cluster.kubeconfig, parts.namespace)
+
+
+async def stands_in(parts: Parts, url: str) -> None:
+    """Have a Service for who listens at *url*: an API server passes on to the addresses of pods alone, and this one has
+    the machine's."""
+    await recorded(RecordingEngine(url), CORNER)
+    port = int(url.rpartition(":")[2])
+    pod = sleeping(POD, parts.namespace, hostNetwork=True)
+    await asyncio.to_thread(parts.cluster.apply, service(parts.namespace, port), pod)
+    await asyncio.to_thread(wait_ready, parts.cluster, parts.namespace, f"pod/{POD}")
 
 
 async def advise(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -115,7 +147,8 @@ async def test_a_command_asks_the_clusters_own_by_its_api_server(place: Place) -
     [row] = json.loads(ran.stdout)["items"]
     assert (row["owner"], row["strategy"]) == ("cart", "nemutator")
     # Whoever is asked has no business with the token that is for the API server.
-    assert all("Authorization" not in headers for headers, _ in place.prometheus.asked)
+    asked = place.fake.asked if place.fake else []
+    assert all("Authorization" not in headers for headers, _ in asked)
 
 
 async def test_a_cluster_without_one_says_so(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from nemutator_controller.history.remote_write_messages import body, labels, ser
 from nemutator_controller.http_accounts import HttpAccount
 from nemutator_controller.prometheus_answers import (
     PrometheusRefusedError,
+    PrometheusTooMuchError,
     PrometheusUnavailableError,
     matchers,
 )
@@ -124,7 +125,7 @@ async def test_a_long_range_begins_where_it_was_asked_to(asked: RecordingEngine)
     [
         (400, PrometheusRefusedError),
         (302, PrometheusRefusedError),
-        (422, PrometheusRefusedError),
+        (422, PrometheusTooMuchError),
         (429, PrometheusUnavailableError),
         (503, PrometheusUnavailableError),
     ],
@@ -147,7 +148,7 @@ async def test_what_is_no_answer_is_refused(said: bytes) -> None:
 
 async def test_an_answer_has_a_longest_length_and_is_never_unpacked() -> None:
     async with FakePrometheus(said=b" " * 5_000).serving() as there:
-        with pytest.raises(PrometheusRefusedError, match="more than 4096 bytes"):
+        with pytest.raises(PrometheusTooMuchError, match="more than 4096 bytes"):
             await to(there.url, longest=4096).query("a{}", at=1.0)
     packed = FakePrometheus(said=b"\x1f\x8b\x08", headers={"Content-Encoding": "gzip"})
     async with packed.serving() as there:

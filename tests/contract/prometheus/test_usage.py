@@ -10,17 +10,26 @@ import pytest
 from nemutator_common.errors import ExitCode
 from nemutator_controller.history.remote_write_http import HttpRemoteWrite
 from nemutator_controller.history.remote_write_messages import body, labels, series
+from nemutator_controller.prometheus_answers import PrometheusTooMuchError
 from nemutator_controller.prometheus_http import PrometheusHttp
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.sources.named_owners import NamedOwners
 from nemutator_controller.sizing.sources.prometheus_reading import PrometheusReading
-from nemutator_controller.sizing.sources.queries import CPU_TOTAL, REQUESTS, WORKING_SET
+from nemutator_controller.sizing.sources.queries import (
+    CPU_TOTAL,
+    REQUESTS,
+    WORKING_SET,
+    usage_expressions,
+)
 from nemutator_ctl.__main__ import main
 
 from tests.contract.recording_engines import ENGINES, RecordingEngine, engine, real_engine
 from tests.contract.usage_sources import tells_half_a_core_and_a_peak
 from tests.fakes.clocks import ManualClock
 from tests.fakes.prometheus import FakePrometheus
+from tests.testbed.fixtures import skipped_when_missing
+from tests.testbed.parts.victoria_metrics import VictoriaMetrics, begin
+from tests.testbed.running.run import Run
 
 STEP_S = 60
 MINUTES = 50
@@ -50,7 +59,8 @@ async def written(url: str, name: str, values: Sequence[tuple[float, float]], **
 
 
 def moments() -> list[float]:
-    end = time.time() // STEP_S * STEP_S
+    # VictoriaMetrics shows nobody what came in the last half a minute.
+    end = (time.time() - 30) // STEP_S * STEP_S
     return [end - STEP_S * number for number in range(MINUTES, -1, -1)]
 
 
@@ -80,6 +90,27 @@ async def test_use_is_read_with_whose_it_was(asked: RecordingEngine) -> None:
     await tells_half_a_core_and_a_peak(
         PrometheusReading(source, NamedOwners(), namespace=SHOP), KEY
     )
+
+
+@pytest.fixture(scope="module")
+def limited(testbed_run: Run) -> VictoriaMetrics:
+    """One that computes the samples of one namespace at once, and not those of two."""
+    with skipped_when_missing():
+        return begin(testbed_run, "-search.maxSamplesPerQuery=150", name="victoria-metrics-limited")
+
+
+@pytest.mark.e2e
+async def test_who_has_a_limit_is_asked_for_less_at_once(limited: VictoriaMetrics) -> None:
+    for namespace in (SHOP, CORNER):
+        await recorded(RecordingEngine(limited.url, limited.show_all), namespace)
+    source = PrometheusHttp(url=limited.url, clock=WallClock())
+    end = time.time() // 300 * 300
+    whole = usage_expressions([SHOP, CORNER], recorded=False).cores
+    with pytest.raises(PrometheusTooMuchError, match="maxSamplesPerQuery"):
+        await source.query_range(whole, begin=end - 3_000, end=end, step_s=300)
+    reading = PrometheusReading(source, NamedOwners())
+    steps = [one async for one in reading.steps(begin=end - 3_000, end=end)]
+    assert {of.namespace for one in steps for of in one.cores} == {SHOP, CORNER}
 
 
 def test_advice_comes_from_it_with_nothing_installed(

@@ -64,19 +64,19 @@ class Prometheus:
         return said
 
 
-def begin(run: Run, *jobs: Job) -> Prometheus:
-    """Start it in *run*, scraping *jobs*, and return when it answers queries."""
+def begin(run: Run, *jobs: Job, name: str = "prometheus", address: str = LOOPBACK) -> Prometheus:
+    """Start it in *run*, scraping *jobs*, and return when it answers queries; *address*: where others reach it."""
     root = made.debian("prometheus")
     port = free_port()
-    folder = run.folder("prometheus")
-    configuration = run.file("prometheus/prometheus.yaml", configured(jobs))
+    folder = run.folder(name)
+    configuration = run.file(f"{name}/prometheus.yaml", configured(jobs))
     daemon = run.daemon(
-        "prometheus",
+        name,
         [
             unpacked.program(root, "prometheus"),
             f"--config.file={configuration}",
             f"--storage.tsdb.path={folder / 'series'}",
-            f"--web.listen-address={LOOPBACK}:{port}",
+            f"--web.listen-address={address}:{port}",
             "--web.enable-lifecycle",
             "--web.enable-remote-write-receiver",
             "--log.level=warn",

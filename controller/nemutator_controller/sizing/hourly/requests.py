@@ -7,6 +7,7 @@ of the same points says the same.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from nemutator_controller.sizing.hourly.points import PER_HOUR, HourlyPoints
 from nemutator_controller.sizing.strategies.few_changes import (
@@ -95,7 +96,8 @@ def _untrusted(cores: Numbers, throttled: float) -> str:
 
 def _known(cores: Numbers) -> npt.NDArray[np.bool_]:
     """By the hour."""
-    return np.count_nonzero(~np.isnan(cores), axis=1) >= LEAST_OF_HOUR
+    known: npt.NDArray[np.bool_] = np.count_nonzero(~np.isnan(cores), axis=1) >= LEAST_OF_HOUR
+    return known
 
 
 def _peak(hour: Numbers) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from nemutator_controller.prometheus_answers import (
     PrometheusAnswer,
     PrometheusRefusedError,
+    PrometheusTooMuchError,
     PrometheusUnavailableError,
 )
 from nemutator_controller.sizing.keys import ContainerKey, Requested
@@ -58,7 +59,19 @@ class PrometheusReading:
                     names = shard.namespaces
                     if names is None and namespaces is not None:
                         names = tuple(sorted(series))
-                    yield await self._read(names, grid, recorded=recorded)
+                    # Older steps first, and a part of them where all are too many for one side.
+                    parts = [(names, grid)]
+                    while parts:
+                        some, span = parts.pop()
+                        try:
+                            steps = await self._read(some, span, recorded=recorded)
+                        except PrometheusTooMuchError as error:
+                            halves = _halves(some or tuple(sorted(series)), span)
+                            if not halves:
+                                raise SourceUnavailableError(str(error)) from error
+                            parts += reversed(halves)
+                        else:
+                            yield steps
 
     async def requested(self) -> Mapping[ContainerKey, Requested]:
         """What containers request now; nothing where kube-state-metrics is not scraped."""
@@ -118,6 +131,8 @@ class PrometheusReading:
                     expression, begin=grid.first, end=grid.end, step_s=grid.step_s
                 )
             )
+        except PrometheusTooMuchError:
+            raise
         except (PrometheusUnavailableError, PrometheusRefusedError) as error:
             raise SourceUnavailableError(str(error)) from error
 
@@ -138,3 +153,17 @@ class PrometheusReading:
     def _count(self, dropped: Mapping[str, int]) -> None:
         for reason, number in dropped.items():
             self.dropped[reason] = self.dropped.get(reason, 0) + number
+
+
+def _halves(
+    namespaces: tuple[str, ...], grid: StepGrid
+) -> list[tuple[tuple[str, ...] | None, StepGrid]]:
+    """Empty: it cannot be divided."""
+    if len(namespaces) > 1:
+        middle = len(namespaces) // 2
+        return [(namespaces[:middle], grid), (namespaces[middle:], grid)]
+    if grid.count < 2:
+        return []
+    first = replace(grid, count=grid.count // 2)
+    second = StepGrid(first.end, grid.step_s, grid.count - first.count)
+    return [(namespaces, first), (namespaces, second)]

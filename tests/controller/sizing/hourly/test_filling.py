@@ -41,12 +41,12 @@ class Recorded:
 
 
 class Filling:
-    def __init__(self, **source: int) -> None:
+    def __init__(self, *, fails: int = 0) -> None:
         self.clock, self.meter = ManualClock((BEGIN + HOURS) * 3_600.0 + LATE_S), MemoryMeter()
         process = fake_process(clock=self.clock, meter=self.meter)
         lately = MemoryUsedLately(BEGIN + HOURS - 24, CORES[HOURS - 24 :])
         self.requests = HourlyRequests(lately, MemoryHourlyStore(), ComputedAtOnce(), process)
-        self.source, self.ready = Recorded(**source), True
+        self.source, self.ready = Recorded(fails=fails), True
         self.filling = HoursFilling(
             self.requests, self.source, process, lambda: self.ready, days=DAYS
         )

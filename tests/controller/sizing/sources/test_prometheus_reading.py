@@ -1,10 +1,12 @@
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 from nemutator_controller.prometheus_answers import (
     PrometheusAnswer,
     PrometheusRefusedError,
     PrometheusSeries,
+    PrometheusTooMuchError,
     PrometheusUnavailableError,
 )
 from nemutator_controller.sizing.keys import ContainerKey
@@ -114,6 +116,50 @@ async def test_only_some_namespaces_are_asked_for_when_only_those_are_wanted() -
     assert len([one async for one in wanted]) == 1
     assert len(source.ranges) == 2
     assert all('namespace=~"shop|store"' in expression for expression, _, _ in source.ranges)
+
+
+@dataclass
+class Limited(Answers):
+    """A Prometheus that computes few points at once."""
+
+    most: int = 0
+    asked_for: list[int] = field(default_factory=list)
+
+    async def query_range(
+        self, expression: str, *, begin: float, end: float, step_s: float
+    ) -> PrometheusAnswer:
+        series = [
+            {"namespace": name, "pod": "p", "container": "app"}
+            for name in self.counts
+            if "namespace=~" not in expression or name in expression
+        ]
+        moments = np.arange(begin, end + 1, step_s)
+        self.asked_for.append(len(series) * len(moments))
+        if self.asked_for[-1] > self.most:
+            raise PrometheusTooMuchError("too many points")
+        return PrometheusAnswer(
+            [PrometheusSeries(one, moments.tolist(), [0.5] * len(moments)) for one in series]
+        )
+
+
+async def test_who_computes_less_at_once_is_asked_for_less() -> None:
+    source = Limited({"shop": 1, "store": 1, "other": 1}, most=100)
+    known: dict[str, list[float]] = {}
+    reading = PrometheusReading(source, NamedOwners())
+    async for steps in reading.steps(begin=BEGIN, end=BEGIN + DAY_S):
+        ends = steps.begin + steps.step_s * np.arange(1, steps.count + 1)
+        for of, cores in steps.cores.items():
+            known.setdefault(of.namespace, []).extend(ends[~np.isnan(cores)].tolist())
+    assert known.keys() == {"shop", "store", "other"}
+    assert all(one == [BEGIN + 300 * n for n in range(1, 289)] for one in known.values())
+    assert len(source.asked_for) < 50
+
+
+async def test_who_computes_nothing_is_given_up_soon() -> None:
+    source = Limited({"shop": 1, "store": 1}, most=0)
+    with pytest.raises(SourceUnavailableError, match="too many points"):
+        await read(source)
+    assert len(source.asked_for) < 20
 
 
 async def test_nothing_is_asked_where_nothing_was() -> None:
