@@ -35,6 +35,8 @@ class BrainProcess:
     process: asyncio.subprocess.Process | None = None
     client: ClientSession | None = None
     lives: int = 0
+    logs: Path | None = None
+    """Where it writes its logs, if not beside its data."""
 
     @property
     def directory(self) -> DataDirectory:
@@ -45,7 +47,7 @@ class BrainProcess:
         directory = prepare(self.data)
         if not directory.link_token.exists():
             renew_link_token(directory)
-        with (self.data / f"life-{self.lives:03}.log").open("wb") as log:
+        with self._log.open("wb") as log:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "nemutator_controller", "brain",
                 f"--data-dir={self.data}", "--console=127.0.0.1:0", *self.settings,
@@ -100,7 +102,11 @@ class BrainProcess:
         await self.client.close()
 
     def log(self) -> str:
-        return (self.data / f"life-{self.lives:03}.log").read_text()[-4000:]
+        return self._log.read_text()[-4000:]
+
+    @property
+    def _log(self) -> Path:
+        return (self.logs or self.data) / f"life-{self.lives:03}.log"
 
 
 @contextlib.asynccontextmanager
