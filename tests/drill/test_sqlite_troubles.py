@@ -1,5 +1,7 @@
-"""A brain on SQLite whose file is locked, slow, moved away, on a full disk, and at last on one that the kernel
-makes read-only, one after the other, while agents report: what it says, what it takes, and that nothing acknowledged is lost or doubled."""
+"""A brain on SQLite whose file is locked, slow and moved away, on a full disk, and at last on one that the kernel makes read-only.
+
+One after the other, while agents report: what it says, what it takes, and that nothing acknowledged is lost or doubled.
+"""
 
 import asyncio
 import contextlib

@@ -38,6 +38,7 @@ UPLINK: dict[tuple[str, str], set[CallerKind]] = {
     ("GET", "/uplink/v1/advice"): {"admission", "local"},
     ("GET", "/uplink/v1/tombstones"): {"admission", "local"},
     ("GET", "/uplink/v1/tokens"): {"admission", "local"},
+    ("GET", "/uplink/v1/unwanted-labels"): {"admission", "local"},
     ("GET", "/uplink/v1/seasons"): {"admission", "local"},
     ("GET", "/uplink/v1/talkers"): {"admission", "local"},
     ("GET", "/uplink/v1/images"): {"admission", "local"},
