@@ -61,17 +61,15 @@ check-c:
 check-house:
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
-# Six groups that take nothing of each other, and of whose time much is spent waiting: the whole
-# installation on a cluster; installations that are changed and stopped, on another one; single parts on a third
-# one; what happens by the clock, such as seasons, on a fourth one; those with a browser, or with a machine of
-# their own; and the programs of this machine.
+# Five groups that take nothing of each other, and of whose time much is spent waiting: the whole
+# installation on a cluster; single parts on another one; what happens by the clock, such as seasons, on a third
+# one; those with a browser, or with a machine of their own; and the programs of this machine.
 WHOLE := tests/e2e/first_light
-STOPPED := $(addprefix $(WHOLE)/test_,following.py signs_of_life.py)
 CLOCKS := $(addprefix tests/e2e/,test_up_seasons.py test_up_deaths.py test_windows.py \
     $(patsubst %,testbed/test_%.py,forecast_scalers neighbour_labels node_marks oversell packing seasons))
 PARTS := tests/e2e/testbed tests/contract/credentials tests/contract/kube
 BESIDE := tests/e2e/machine $(sort $(wildcard tests/e2e/test_page*.py)) tests/e2e/test_flamegraph.py
-E2E := e2e-whole e2e-stopped e2e-parts e2e-clocks e2e-beside e2e-programs
+E2E := e2e-whole e2e-parts e2e-clocks e2e-beside e2e-programs
 
 .PHONY: e2e
 e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; builds the testbed first
@@ -84,9 +82,7 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 LONGEST := --durations=15 --durations-min=5
 .PHONY: $(E2E)
 e2e-whole:
-	@echo '— nemutator in a cluster'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(WHOLE) $(addprefix --ignore=,$(STOPPED))
-e2e-stopped:
-	@echo '— nemutator in a cluster, changed and stopped'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(STOPPED)
+	@echo '— nemutator in a cluster'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(WHOLE)
 e2e-parts:
 	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(PARTS) $(addprefix --ignore=,$(CLOCKS))
 e2e-clocks:
