@@ -37,7 +37,7 @@ run: venv-run ## start everything on this machine; ARGS="--data-dir …"
 # tiers would be left out as well, but each worker would import them first.
 OTHER_TIERS := --ignore=tests/house --ignore=tests/e2e --ignore=tests/drill
 .PHONY: test
-test: venv-dev ## fast tests: no root, no network; up to 4 minutes
+test: venv-dev ## fast tests: no root, no network; 4 to 5 minutes
 	@scripts/tested test $(PYTEST) $(if $(ARGS),,$(OTHER_TIERS) --numprocesses=auto --maxprocesses=4)
 
 CHECKS := check-style check-types check-imports check-c check-house
