@@ -24,7 +24,7 @@ from nemutator_controller.ingest.batches import (
 
 WindowRecord = WindowReading | WindowSymbols | WindowPause
 
-_SHAPES: Mapping[object, type[WindowRecord]] = {
+_SHAPES: Mapping[str, type[WindowRecord]] = {
     "reading": WindowReading,
     "symbols": WindowSymbols,
     "pause": WindowPause,
@@ -43,7 +43,8 @@ def window_records(
     A kind of record that this version does not know is left out, so that newer agents are heard.
     """
     for record in records:
-        shape = _SHAPES.get(record.get("record"))
+        kind = record.get("record")
+        shape = _SHAPES.get(kind) if isinstance(kind, str) else None
         if shape is None:
             continue
         try:

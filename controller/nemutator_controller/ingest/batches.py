@@ -6,6 +6,7 @@ anything is stored or shown. A batch is refused as a whole, with a reason that i
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeVar
 
@@ -126,7 +127,8 @@ def _check_numbers(numbers: Sequence[float]) -> None:
     if min(numbers) >= 0 and max(numbers) <= LARGEST_NUMBER and math.isfinite(sum(numbers)):
         return
     wrong = next(number for number in numbers if not 0 <= number <= LARGEST_NUMBER)
-    shown = f"{wrong:g}" if math.isfinite(wrong) else "infinite, or not a number"
+    # JSON has integers that no float holds; a comparison with NaN is false.
+    shown = f"{wrong:g}" if abs(wrong) <= sys.float_info.max else "infinite, or not a number"
     raise RefusedBatchError("number", f"a number is out of range: {shown}")
 
 

@@ -39,6 +39,11 @@ MOST_COLUMNS = 64
 LARGEST_SNAPSHOT_BYTES = 2 << 20
 """The snapshot of a node with 5 000 processes has a tenth of that."""
 
+MOST_NAMINGS = MOST_ENVELOPES
+"""Of one body: a report has one."""
+MOST_NAMES = 2 * MOST_SERIES
+"""Of one body, in all its namings: those of two that are full, as after an outage."""
+
 Numbers = npt.NDArray[np.float64]
 
 _batch_head = msgspec.json.Decoder(ColumnsHead)
@@ -82,6 +87,8 @@ def decode_columns(body: bytes) -> ColumnBatch:
     head = decoded(_batch_head, body[PREFIX.size : at])
     if len(head.records) > MOST_ENVELOPES:
         raise RefusedBatchError("bounds", f"records: at most {MOST_ENVELOPES} are taken")
+    if len(head.names) > MOST_NAMINGS or sum(len(one.names) for one in head.names) > MOST_NAMES:
+        raise RefusedBatchError("bounds", f"names: at most {MOST_NAMES} are taken at once")
     sizes = [place.size for place in head.records]
     if min(sizes, default=0) < 0 or at + sum(sizes) != len(body):
         raise RefusedBatchError("malformed", "columns: records are not as long as they say")
@@ -108,8 +115,9 @@ def _record(record: memoryview) -> tuple[PackedReport, ReportedPoints]:
         raise RefusedBatchError("malformed", "columns: a record is shorter than its prefix")
     at = RECORD_PREFIX.size + RECORD_PREFIX.unpack_from(record)[0]
     head = decoded(_record_head, bytes(record[RECORD_PREFIX.size : at]))
-    if min(head.points, head.snapshot, head.workloads, head.processes, head.missing) < 0:
-        raise RefusedBatchError("number", "columns: a count is below zero")
+    counts = head.points, head.snapshot, head.workloads, head.processes, head.missing
+    if min(counts) < 0 or max(counts) > LARGEST_NUMBER:
+        raise RefusedBatchError("number", "columns: a count is out of range")
     if head.points > MOST_SUMMARIES or len(head.columns) > MOST_COLUMNS:
         raise RefusedBatchError("bounds", f"points: at most {MOST_SUMMARIES} are taken")
     if head.snapshot > LARGEST_SNAPSHOT_BYTES:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
@@ -39,7 +39,7 @@ class Unlearned:
     """It is let go once they are learned."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Group:
     """What is learned at once."""
 
@@ -66,24 +66,37 @@ class LearningTurns:
 
     async def learn(self, reports: Sequence[Unlearned]) -> None:
         """Return when all consumers have learned *reports*, as soon as it is their turn; what one of them raises is raised here."""
-        group = self._added(reports)
-        await group.ended.wait()
-        if group.failure is not None:
-            raise group.failure
+        groups = self._added(reports)
+        for group in groups:
+            await group.ended.wait()
+        for group in groups:
+            if group.failure is not None:
+                raise group.failure
 
     def learn_late(self, reports: Sequence[Unlearned]) -> None:
         """Have *reports* learned when it is their turn, though nobody waits for it; what a consumer raises is logged."""
-        self._added(reports).unheard = True
+        for group in self._added(reports):
+            group.unheard = True
 
-    def _added(self, reports: Sequence[Unlearned]) -> _Group:
+    def _added(self, reports: Sequence[Unlearned]) -> Sequence[_Group]:
+        """The groups that *reports* are in. A body of 8 MiB has 400 000 points, which are too many for one."""
+        groups: list[_Group] = []
+        for one in reports:
+            for points in one.points.parts(FEWEST_POINTS):
+                group = self._open_group()
+                group.reports.append(one if points is one.points else replace(one, points=points))
+                group.points += len(points)
+                if group not in groups[-1:]:
+                    groups.append(group)
+        return groups
+
+    def _open_group(self) -> _Group:
         group = self._groups[-1] if self._groups else None
         if group is None or group.left is not None or group.points >= self._room:
             group = _Group()
             self._groups.append(group)
             if len(self._groups) == 1:
                 self._schedule()
-        group.reports += reports
-        group.points += sum(len(one.points) for one in reports)
         return group
 
     def _schedule(self) -> None:

@@ -5,8 +5,8 @@ so that who owns it has to be found out once, and not for every point.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, overload
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,21 @@ class UsagePoints:
 
     def __len__(self) -> int:
         return len(self.of)
+
+    def parts(self, most: int) -> Iterator[Self]:
+        """Itself, or in its order parts with *most* points each."""
+        if len(self) <= most:
+            yield self
+            return
+        for begin in range(0, len(self), most):
+            some = slice(begin, begin + most)
+            yield replace(
+                self,
+                of=self.of[some],
+                from_at=self.from_at[some],
+                to_at=self.to_at[some],
+                columns={name: column[some] for name, column in self.columns.items()},
+            )
 
     def column(self, name: str) -> Numbers:
         """The column *name*; all of it is unknown when no report has it."""

@@ -43,6 +43,11 @@ def test_what_is_wrong_is_refused(wrong: dict[str, Any]) -> None:
         read(reading(**wrong))
 
 
+@pytest.mark.parametrize("kind", [[], {}, 7, None, "tomorrow"])
+def test_a_kind_that_is_not_known_is_left_out_whatever_its_type(kind: object) -> None:
+    assert read(reading(record=kind)) == []
+
+
 def test_more_than_is_allowed_is_refused() -> None:
     record = reading()
     record["heap"] = dict(record["heap"], sites=list(record["heap"]["sites"]) * 200)

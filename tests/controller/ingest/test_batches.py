@@ -201,6 +201,12 @@ def test_the_number_that_is_wrong_is_the_one_that_is_named() -> None:
         check(with_report(replace(busy_report(), processes=(*extremes, wrong))), now=NOW)
 
 
+@pytest.mark.parametrize("digits", [10**400, -(10**400)])
+def test_a_number_with_more_digits_than_a_float_holds_is_refused(digits: int) -> None:
+    machine = replace(busy_report().machine, memory_bytes=digits)
+    assert reason(with_report(replace(busy_report(), machine=machine))) == "number"
+
+
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), 2.0**54])
 def test_a_number_that_cannot_be_is_refused(value: float) -> None:
     odd = replace(busy_report(), processes=(replace(process(), cpu_cores=value),))

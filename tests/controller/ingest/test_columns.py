@@ -13,11 +13,13 @@ from nemutator_common.wire import Ack, Report, Summary
 from nemutator_common.wire_columns import (
     COLUMNS_FORM,
     MAGIC,
+    MOST_SERIES,
     PREFIX,
     RECORD_PREFIX,
     ColumnsHead,
     RecordHead,
     RecordPlace,
+    SeriesName,
     SeriesNames,
     arrays_size,
 )
@@ -25,6 +27,7 @@ from nemutator_controller.ingest.batches import FUTURE_S, MOST_SUMMARIES, Refuse
 from nemutator_controller.ingest.columns import (
     LARGEST_SNAPSHOT_BYTES,
     MOST_COLUMNS,
+    MOST_NAMINGS,
     ColumnBatch,
     UnknownFormError,
     check_columns,
@@ -98,14 +101,21 @@ def body(*records: bytes, head: ColumnsHead | None = None, form: int = COLUMNS_F
     return PREFIX.pack(MAGIC, form, len(text)) + text + b"".join(records)
 
 
-def named(*names: tuple[str, str | None, str | None, str | None], first: int = 0) -> bytes:
+def named(*names: SeriesName, first: int = 0) -> bytes:
+    return with_namings(SeriesNames(1, first, names))
+
+
+def with_namings(*namings: SeriesNames) -> bytes:
     one = record()
-    head = ColumnsHead("n1", "e1", (SeriesNames(1, first, names),), (RecordPlace(1, len(one)),))
-    return body(one, head=head)
+    return body(one, head=ColumnsHead("n1", "e1", namings, (RecordPlace(1, len(one)),)))
+
+
+MANY_NAMES = SeriesNames(1, 0, (("/a", None, None, None),) * MOST_SERIES)
 
 
 def test_the_built_body_is_sound() -> None:
     assert taken(body(record())).points[1].of.tolist() == [0]
+    assert len(taken(with_namings(MANY_NAMES, replace(MANY_NAMES, naming=2))).names) == 2
 
 
 @pytest.mark.parametrize(
@@ -139,6 +149,9 @@ def test_the_built_body_is_sound() -> None:
         (named(("/a", "u" * 300, None, None)), "bounds"),
         (named(("/a", None, None, None), first=10_000), "bounds"),
         (named(("/a", None, None, None), first=-1), "number"),
+        (body(record(lambda head: replace(head, workloads=2**60))), "number"),
+        (with_namings(*(SeriesNames(1, 0, ()),) * (MOST_NAMINGS + 1)), "bounds"),
+        (with_namings(MANY_NAMES, MANY_NAMES, SeriesNames(1, 0, MANY_NAMES.names[:1])), "bounds"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_refused_with_its_reason(wrong: bytes, reason: str) -> None:

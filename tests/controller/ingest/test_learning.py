@@ -32,12 +32,14 @@ class Learner:
     clock: TickingClock
     seconds: float = 0.0
     groups: list[list[str]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
     also: Callable[[], None] = lambda: None
 
     def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
         self.also()
         self.groups.append([one.node for one in reported])
-        self.clock.elapsed += self.seconds * sum(len(one.points) for one in reported)
+        self.sizes.append(sum(len(one.points) for one in reported))
+        self.clock.elapsed += self.seconds * self.sizes[-1]
 
 
 def unlearned(node: str, points: int) -> Unlearned:
@@ -96,6 +98,13 @@ async def test_long_turns_are_followed_by_smaller_groups_and_short_ones_by_large
     learner.groups.clear()
     await learned(turns, 10)
     assert largest() * len(REPORT.points) == FEWEST_POINTS
+
+
+async def test_a_report_with_very_many_points_is_learned_in_several_turns() -> None:
+    learner = Learner(TickingClock())
+    turns = LearningTurns([learner], learner.clock)
+    await turns.learn([unlearned("n", 3 * FEWEST_POINTS + 1)])
+    assert learner.sizes == [FEWEST_POINTS] * 3 + [1]
 
 
 async def test_what_comes_while_a_group_is_learned_is_of_the_next_one() -> None:

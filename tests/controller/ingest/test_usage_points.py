@@ -48,3 +48,15 @@ def test_a_series_keeps_its_number_and_others_are_added() -> None:
     assert [named.number(summary(path)) for path in ("/a", "/b", "/a", "/c")] == [0, 1, 0, 2]
     assert [one.path for one in named[1:]] == ["/b", "/c"]
     assert named.number(replace(summary("/a"), program="x")) == 3
+
+
+def test_parts_are_the_points_in_their_order() -> None:
+    summaries = [summary(f"/{number}", cpu_cores=float(number)) for number in range(7)]
+    points = points_of(NamedSeries(), [envelope(1, *summaries)])
+    parts = list(points.parts(3))
+    assert [len(part) for part in parts] == [3, 3, 1]
+    assert [part.series[number].path for part in parts for number in part.of] == [
+        one.path for one in summaries
+    ]
+    assert np.concatenate([part.column("cpu_cores") for part in parts]).tolist() == list(range(7))
+    assert list(points.parts(7)) == [points]
