@@ -2,8 +2,9 @@
 
 150 000 objects and thousands of events a second leave no time to copy them all for each reader.
 So a map is held in parts; a snapshot shares them all, and the next write to a part copies that part
-alone, once per snapshot. An index is a map of small maps, treated the same way; what is alone under its value, as
-nearly everything is under its uid, stands there without a map of its own, which would be a tenth of all that is kept.
+alone, once per snapshot. Until then everybody gets the same snapshot, because a new one touches each part, and admission asks
+for several with each pod. An index is a map of small maps, treated the same way; what is alone under its value, as nearly everything
+is under its uid, stands there without a map of its own, which would be a tenth of all that is kept.
 """
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
@@ -91,6 +92,10 @@ class FrozenMap(Mapping[str, V]):
     def __len__(self) -> int:
         return self._size
 
+    def find(self, key: str) -> V | None:
+        """As `get`, which Python has of all mappings: that makes an error of each key that is not there."""
+        return self._parts[hash(key) % PARTS].get(key)
+
     # Python's own of a mapping search for each key again, which for 150 000 pods is most of what readers do.
     def values(self) -> ValuesView[V]:
         return _Values(self)
@@ -138,11 +143,11 @@ class StoreSnapshot(Generic[T]):
         return len(self.objects)
 
     def get(self, namespace: str, name: str) -> T | None:
-        return self.objects.get(f"{namespace}/{name}")
+        return self.objects.find(f"{namespace}/{name}")
 
     def by(self, index: str, value: str) -> Iterable[T]:
         """The objects that *index* finds under *value*."""
-        found = self._indexes[index].get(value)
+        found = self._indexes[index].find(value)
         return () if found is None else _members(found)
 
     def groups(self, index: str) -> Iterator[Iterable[T]]:
@@ -161,6 +166,8 @@ class Store(Generic[T]):
     def __init__(self, indexes: Mapping[str, Index[T]]) -> None:
         self._objects: PartedMap[T] = PartedMap()
         self._indexes = {name: _Indexed(index) for name, index in indexes.items()}
+        self._snapshot: StoreSnapshot[T] | None = None
+        """The last one, until something is written: what it shares would be kept for nobody."""
         self.resource_version = ""
         """The version that the copy has reached: a watch resumes from it."""
 
@@ -168,8 +175,12 @@ class Store(Generic[T]):
         return len(self._objects)
 
     def snapshot(self) -> StoreSnapshot[T]:
-        indexes = {name: indexed.frozen() for name, indexed in self._indexes.items()}
-        return StoreSnapshot(self._objects.frozen(), indexes, self.resource_version)
+        last = self._snapshot
+        if last is None or last.resource_version != self.resource_version:
+            indexes = {name: indexed.frozen() for name, indexed in self._indexes.items()}
+            last = StoreSnapshot(self._objects.frozen(), indexes, self.resource_version)
+            self._snapshot = last
+        return last
 
     def put(self, new: T) -> tuple[Change[T], ...]:
         return self.put_as(new.metadata.key, new)
@@ -178,6 +189,7 @@ class Store(Generic[T]):
         old = self._objects.get(key)
         if old is not None and is_same(old.metadata, new.metadata):
             return ()
+        self._snapshot = None
         self._objects.put(key, new)
         for indexed in self._indexes.values():
             indexed.move(key, old, new)
@@ -189,6 +201,7 @@ class Store(Generic[T]):
         old = self._objects.get(key)
         if old is None:
             return ()
+        self._snapshot = None
         self._objects.remove(key)
         for indexed in self._indexes.values():
             indexed.move(key, old, None)

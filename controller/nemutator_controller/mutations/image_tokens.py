@@ -53,7 +53,7 @@ def replace_images(draft: Draft, tokens: KnownTokens) -> list[Unresolved]:
 
 def may_have_tokens(pod: bytes, tokens: KnownTokens) -> bool:
     """Whether an image that *pod* names, as it was sent, has a token: it need not be decoded for that."""
-    return any(
+    return bool(tokens.values) and any(
         _key_of(found[1].decode(errors="replace"), tokens) is not None
         for found in _IMAGES.finditer(pod)
     )

@@ -93,6 +93,31 @@ def test_a_snapshot_never_changes() -> None:
     assert [found.metadata.name for found in after.by("node", "n1")] == ["b"]
 
 
+def test_a_snapshot_is_the_same_one_until_something_is_written() -> None:
+    picture = store()
+    picture.put(manifest("a", 1))
+    first = picture.snapshot()
+    picture.put(manifest("a", 1))
+    picture.remove("default/absent")
+    assert picture.snapshot() is first
+    picture.put(manifest("b", 2))
+    second = picture.snapshot()
+    assert second is not first
+    assert len(second) == 2
+    picture.resource_version = "3"
+    assert picture.snapshot().resource_version == "3"
+    picture.remove(manifest("b", 2).metadata.key)
+    assert len(picture.snapshot()) == 1
+
+
+def test_a_snapshot_has_nothing_in_the_place_of_what_is_not_there() -> None:
+    picture = store()
+    picture.put(manifest("a", 1))
+    objects = picture.snapshot().objects
+    assert objects.find("absent/pod") is None
+    assert objects.find(manifest("a", 1).metadata.key) == manifest("a", 1)
+
+
 def test_a_replacement_is_seen_at_once_or_not_at_all() -> None:
     picture = store()
     picture.put(manifest("a"))
