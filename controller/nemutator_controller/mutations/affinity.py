@@ -4,14 +4,22 @@ Terms are added, each once. What is required of nodes is required in each of the
 which one is enough: one more term would make more nodes good.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
 
 from nemutator_controller.mutations import pod_selectors
+from nemutator_controller.mutations.decisions import Maybe
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import LONGEST_ITEM, Json, Path, field_path, whole
+from nemutator_controller.mutations.paths import (
+    LONGEST_ITEM,
+    Json,
+    Path,
+    field_path,
+    value_at,
+    whole,
+)
 from nemutator_controller.mutations.pod_selectors import Expression, LabelSelector
 from nemutator_controller.mutations.talkers import Talker
 from nemutator_controller.mutations.texts import Key, is_label
@@ -36,6 +44,7 @@ OF_ONE_POD = frozenset(
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_LABELS = field_path("metadata", "labels")
 
 Weight = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Expressions = Annotated[tuple[Expression, ...], msgspec.Meta(max_length=MOST)]
@@ -162,9 +171,14 @@ def _items(rules: AffinityRules) -> Iterator[tuple[Path, Json]]:
 
 
 def _keep_from_familiars(draft: Draft, weight: int, author: Author) -> None:
-    found = draft.value(field_path("metadata", "labels"))
-    labels = found[0] if found and isinstance(found[0], dict) else {}
-    shared = {key: value for key, value in sorted(labels.items()) if key not in OF_ONE_POD}
+    labels = _labels(draft.value(_LABELS))
+    # Those that policies add are not on the pods that were there before these policies.
+    own = _labels(value_at(draft.unchanged, _LABELS, draft.kind))
+    shared = {
+        key: value
+        for key, value in sorted(own.items())
+        if key not in OF_ONE_POD and labels.get(key) == value
+    }
     if not shared:
         # A selector without labels would mean every pod of the namespace.
         return
@@ -178,6 +192,10 @@ def _keep_from_familiars(draft: Draft, weight: int, author: Author) -> None:
     }
     if len(msgspec.json.encode(item)) <= LONGEST_ITEM:
         draft.set(whole(terms, item), item, author)
+
+
+def _labels(found: Maybe) -> Mapping[str, Json]:
+    return found[0] if found and isinstance(found[0], dict) else {}
 
 
 def _bring_near(draft: Draft, talker: Talker, weight: int, author: Author) -> None:

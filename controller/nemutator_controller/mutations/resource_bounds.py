@@ -150,15 +150,17 @@ def _rooms(bounds: ResourceBounds) -> Iterator[Room]:
 
 
 def _out_of(bound: Range, request: Quantity | None, limit: Quantity | None) -> Iterator[str]:
-    """As LimitRanger compares them; what is not given breaks a bound, too."""
+    """As LimitRanger compares them. To it what is not given breaks a bound, too; but before it compares, it gives
+    containers what they lack, and so it does after us to one that we have added."""
     least, most, ratio = bound.least, bound.most, bound.ratio
+    lacking = bound.per == "pod"
     if least is not None:
-        if request is None or request < least:
+        if request < least if request is not None else lacking:
             yield "its request is too small"
         if limit is not None and limit < least:
             yield "its limit is too small"
     if most is not None:
-        if limit is None or limit > most:
+        if limit > most if limit is not None else lacking:
             yield "its limit is too large"
         if request is not None and request > most:
             yield "its request is too large"

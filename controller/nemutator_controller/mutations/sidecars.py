@@ -16,7 +16,8 @@ from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.env import VARIABLE
 from nemutator_controller.mutations.image_references import LATEST, ImageReferenceError, parse_image
 from nemutator_controller.mutations.injection import INIT_CONTAINER
-from nemutator_controller.mutations.paths import named
+from nemutator_controller.mutations.paths import Json, Path, named
+from nemutator_controller.mutations.resource_bounds import broken_by, own_bounds
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
 
@@ -85,12 +86,33 @@ class Sidecars(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Where the pod has no container of that name."""
 
 
-def apply(draft: Draft, wanted: Sidecars, *, policy: str) -> None:
+def apply(draft: Draft, wanted: Sidecars, *, policy: str) -> list[str]:
+    """The warnings say what the policy wants and was not done."""
+    warnings: list[str] = []
     # Each goes before those that are there.
     for each in reversed(wanted.add):
         place = named("initContainers", each.name)
-        if not draft.value(place) and not draft.value(named("containers", each.name)):
-            draft.set(place, each.in_a_pod(), Author(VERB, policy))
+        if draft.value(place) or draft.value(named("containers", each.name)):
+            continue
+        container = each.in_a_pod()
+        if why := _breaks(draft, place, container):
+            warnings.append(f"policy {policy}: {place}: left alone: {why}")
+        else:
+            draft.set(place, container, Author(VERB, policy))
+    return warnings
+
+
+def _breaks(draft: Draft, place: Path, container: Json) -> str:
+    """What the pod sets for all its containers together and would not hold to with this one, for which an API server
+    refuses a pod; empty: nothing."""
+    own = own_bounds(draft.manifest, draft.kind)
+    if not own:
+        return ""
+    beside = draft.further()
+    beside.set(place, container, Author(VERB, ""))
+    before = broken_by(draft.manifest, draft.kind, {}, own)
+    broken = broken_by(beside.manifest, draft.kind, {}, own)
+    return next((why for bound, why in broken.items() if bound not in before), "")
 
 
 def faults(wanted: Sidecars) -> Iterator[str]:

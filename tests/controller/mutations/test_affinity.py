@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_controller.mutations.affinity import AffinityRules, apply, faults
-from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.paths import label
 from nemutator_controller.mutations.talkers import Talker
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -89,6 +90,16 @@ def test_a_pod_is_kept_from_nodes_with_others_of_its_workload() -> None:
     again = Draft(once | {"metadata": {"labels": labels | {"added": "later"}}}, "Pod")
     apply(again, rules({"familiars": 40}), policy="p")
     assert again.edits() == ()
+
+
+def test_labels_that_a_policy_has_written_tell_no_pod_from_those_before_it() -> None:
+    spec = {"metadata": {"labels": {"app": "web", "made": "monday"}}, "spec": {}}
+    draft = Draft(spec, "Pod")
+    for key, value in (("team", "shop"), ("made", "weekend")):
+        draft.set(label(key), value, Author("labels", "p"))
+    apply(draft, rules({"familiars": 40}), policy="p")
+    [term] = draft.manifest["spec"]["affinity"]["podAntiAffinity"][PREFERRED]
+    assert term["podAffinityTerm"]["labelSelector"] == {"matchLabels": {"app": "web"}}
 
 
 def test_whoever_keeps_pods_of_a_kind_apart_already_is_left_alone() -> None:

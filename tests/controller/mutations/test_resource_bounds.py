@@ -22,6 +22,8 @@ from nemutator_controller.mutations.resources import (
     ContainerResources,
     apply,
 )
+from nemutator_controller.mutations.sidecars import Sidecar, Sidecars
+from nemutator_controller.mutations.sidecars import apply as apply_sidecars
 
 from tests.controller.mutations.pods import Json
 
@@ -179,6 +181,18 @@ def test_containers_stay_within_what_their_pod_has_for_all_of_them() -> None:
     found, reasons, _ = made(manifest, ResourceBounds(), limits={"cpu": Amount(value="8")})
     assert found["limits"]["cpu"] == "3"
     assert reasons[0] == "held within the pod's own limit"
+
+
+@pytest.mark.parametrize("bounds", [ResourceBounds(), between(least="10m", most="4")])
+def test_a_container_that_is_added_beside_breaks_nothing_by_what_it_does_not_say(
+    bounds: ResourceBounds,
+) -> None:
+    draft = Draft(pod(container(**CPU), resources=OWN), "Pod")
+    apply_sidecars(draft, Sidecars(add=(Sidecar(name="proxy", image="proxy:1"),)), policy="p")
+    circumstances = Circumstances(WEB, NO_ADVICE, bounds=lambda: bounds)
+    half = ContainerResources(requests={"cpu": Amount(ratio=0.5)})
+    assert apply(draft, half, circumstances, policy="p") == []
+    assert draft.manifest["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "500m"
 
 
 def test_what_a_pod_has_for_all_containers_is_what_a_quota_counts() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from nemutator_controller.mutations.edits import Draft
 from nemutator_controller.mutations.injection import INIT_CONTAINER
+from nemutator_controller.mutations.paths import Json
 from nemutator_controller.mutations.sidecars import (
     Sidecar,
     SidecarMount,
@@ -50,6 +51,25 @@ def test_a_sidecar_is_added_where_there_is_none_of_its_name_and_before_what_is_t
     again = draft.further()
     apply(again, Sidecars(add=(PROXY,)), policy="p")
     assert again.edits() == ()
+
+
+@pytest.mark.parametrize(
+    ("own", "why"),
+    [
+        ({"requests": {"cpu": "1010m"}, "limits": {"memory": "64Mi"}}, ""),
+        ({"requests": {"cpu": "1"}}, "the pod's own request has 1 left for requests.cpu, not 1010m"),
+        ({"limits": {"memory": "63Mi"}}, "the pod's own limit: of memory, its limit is too large"),
+    ],
+)  # fmt: skip
+def test_a_sidecar_for_which_the_pod_itself_has_no_room_would_have_it_refused(
+    own: Json, why: str
+) -> None:
+    app = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
+    draft = Draft({"spec": {"resources": own, "containers": [app]}}, "Pod")
+    warnings = apply(draft, Sidecars(add=(PROXY,)), policy="p")
+    place = "initContainers[name=proxy]"
+    assert warnings == ([f"policy p: {place}: left alone: {why}"] if why else [])
+    assert [edit.path for edit in draft.edits()] == ([] if why else [place])
 
 
 @pytest.mark.parametrize(
