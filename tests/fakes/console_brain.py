@@ -209,6 +209,8 @@ class FakeBrain:
     """Paths that this person may not read."""
     silent: set[str] = field(default_factory=set)
     """Paths that it cannot answer now, as while its database is away."""
+    busy: bool = False
+    """Whether it takes every question, and answers none until `catch_up`."""
     warning: str = ""
     """What it says of itself on each answer."""
     asked: list[str] = field(default_factory=list)
@@ -230,6 +232,8 @@ class FakeBrain:
     answers: dict[str, tuple[int, Json]] = field(default_factory=dict)
     """By path with query: status and document for a POST."""
 
+    _waiting: list[Route] = field(default_factory=list)
+
     @property
     def node(self) -> Json:
         return self.nodes[0]
@@ -237,11 +241,20 @@ class FakeBrain:
     def serve(self, context: BrowserContext) -> None:
         context.route(f"{ORIGIN}/**", self._answer)
 
+    def catch_up(self) -> None:
+        """Answer what was asked while it was busy, and each question at once again."""
+        self.busy, waiting, self._waiting = False, self._waiting, []
+        for route in waiting:
+            self._answer(route)
+
     def _answer(self, route: Route) -> None:
         parts = urlsplit(route.request.url)
         path = parts.path
         if path.startswith("/api/"):
-            self._answer_api(route, path, parts.query)
+            if self.busy:
+                self._waiting.append(route)
+            else:
+                self._answer_api(route, path, parts.query)
             return
         file = FILES[path]
         route.fulfill(

@@ -56,6 +56,9 @@ class Place:
     """Of the images that were built of *tree*."""
     keeps: bool = False
     """Whether somebody provides storage; else what the brain has written goes with its pod."""
+    asked_often: bool = False
+    """Whether kubelet learns within half a minute that a process hangs. On a busy machine a healthy one may
+    fail to answer for so long, and is started again, which the probes of deploy/ avoid."""
 
 
 def documents(place: Place) -> list[Json]:
@@ -132,10 +135,10 @@ def _adapt_container(container: Json, place: Place) -> None:
         for probe, period_s in EMULATED_PROBES.items():
             container[probe] |= {"periodSeconds": period_s, "timeoutSeconds": period_s}
     else:
-        # A test learns sooner than an operator what hangs and what is ready; a busy machine still
-        # has half a minute to answer.
-        container["livenessProbe"] |= {"periodSeconds": 10, "failureThreshold": 3}
+        # A test learns sooner than an operator what is ready.
         container["readinessProbe"] |= {"periodSeconds": 5}
+        if place.asked_often:
+            container["livenessProbe"] |= {"periodSeconds": 10, "failureThreshold": 3}
     container.setdefault("env", []).extend(
         {"name": name, "value": value} for name, value in place.environment.items()
     )

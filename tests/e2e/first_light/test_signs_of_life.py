@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from tests.e2e.first_light.installation import (
     NAMESPACE,
     Installation,
     delete_namespaces,
-    install,
+    installed,
+    place_on,
     said,
     uninstall,
 )
@@ -85,7 +86,8 @@ def installation(
     cluster: Cluster, node: Node, image: ImageStore, vault: Vault
 ) -> Iterator[Installation]:
     """One of its own: processes are stopped in it."""
-    yield install(cluster, node, image, vault)
+    place = replace(place_on(cluster, node, vault), asked_often=True)
+    yield installed(cluster, node, image, vault, place)
     uninstall(cluster)
 
 

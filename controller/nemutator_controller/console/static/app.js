@@ -12,7 +12,7 @@ import { listenToPicker, showTargets } from "./picker.js";
 import { listenToProfiles } from "./profileview.js";
 import { showOverview } from "./overviewview.js";
 import { listenToEditor } from "./policyeditor.js";
-import { chooseProfiles, goTo, refresh, sinceAnswer, state } from "./polling.js";
+import { chooseProfiles, goTo, isAnsweredLate, refresh, sinceAnswer, state } from "./polling.js";
 import { hrefOf as nodeHref } from "./nodes.js";
 import { listenToNodes, resetNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
@@ -77,11 +77,14 @@ async function askToTakeBack(wanted) {
   pollNow();
 }
 
+/** Whether what is shown is older than it should be. */
+const isLate = () => state.problem != null || isAnsweredLate() || Boolean(state.node?.stale);
+
 function showFreshness() {
   const element = byId("freshness");
   const waited = sinceAnswer();
   if (waited == null) return text(element, state.problem ? "" : "waiting …");
-  const late = state.problem != null || (state.node?.stale ?? false);
+  const late = isLate();
   attribute(element, "data-late", late);
   if (state.node == null && !late) return text(element, "live");
   const seen = waited + (state.node?.age_s ?? 0);
@@ -93,8 +96,7 @@ function showBanner() {
   const banner = byId("banner");
   hide(banner, shown == null);
   text(banner, shown ?? "");
-  const late = state.problem != null || state.node?.stale;
-  document.body.classList.toggle("late", Boolean(late && state.answeredAt != null));
+  document.body.classList.toggle("late", isLate() && state.answeredAt != null);
 }
 
 function bannerText() {
@@ -104,10 +106,9 @@ function bannerText() {
   if (state.problem instanceof brain.RefusedError) {
     return `${visible(state.problem.message)} → ${visible(state.problem.remedy)}`;
   }
-  if (state.problem) {
-    const kept = state.answeredAt == null ? "" : "What you see is the last answer.";
-    return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
-  }
+  const kept = state.answeredAt == null ? "" : "What you see is the last answer.";
+  if (state.problem) return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
+  if (isAnsweredLate()) return `The controller does not answer yet. ${kept} Waiting …`;
   if (brain.warning) return `The controller has a problem: ${visible(brain.warning)}.`;
   if (state.overview || state.list || state.row || state.answeredAt == null) return null;
   if (state.chosen != null && state.node == null) {
@@ -256,8 +257,11 @@ function listen() {
     },
     asked: () => pollNow(),
   });
-  // Between two answers only the age grows.
-  setInterval(showFreshness, 1000);
+  // Between two answers only the age grows, until the next one is late.
+  setInterval(() => {
+    showFreshness();
+    if (isAnsweredLate()) showBanner();
+  }, 1000);
 }
 
 /** Whether somebody has just come, to a cluster: a morning there begins with what is wrong. A machine alone is

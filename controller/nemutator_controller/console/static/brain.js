@@ -5,6 +5,9 @@ import { ofCluster } from "./inventory.js";
 /** No answer that can be read came back in time: the question is asked again. */
 export class LostError extends Error {}
 
+/** The person has gone to another place, where nobody waits for this answer. */
+export class LeftError extends Error {}
+
 /** The brain does not answer this session any more: the message says what a person must do. */
 export class SignedOutError extends Error {}
 
@@ -21,8 +24,16 @@ export let warning = "";
 
 const warningIn = (header) => /^299 \S+ "(.*)"$/.exec(header ?? "")?.[1] ?? "";
 
-const DEADLINE_MS = 5000;
-const CHANGE_DEADLINE_MS = 20000;
+/** A busy brain may take long; an answer that is given up was made for nothing, and the next question comes on top. */
+const DEADLINE_MS = 30000;
+
+let leaving = new AbortController();
+
+/** Give up what was asked for the place that a person leaves: the next one need not wait for its answers. */
+export function leave() {
+  leaving.abort(new LeftError("another place is shown"));
+  leaving = new AbortController();
+}
 
 /** As many nodes as one answer may hold. */
 const NODES_PATH = "/api/v1/nodes?limit=5000";
@@ -66,9 +77,6 @@ export const rowHistoryPath = ({ namespace, kind, name, container, cluster }, ba
   return ofCluster(`/api/v1/workloads/${parts}/history?${new URLSearchParams({ container, from: -backS })}`, cluster);
 };
 
-/** What is older than the brain's own history, another has to be asked for. */
-export const rowHistory = (path) => ask(path, CHANGE_DEADLINE_MS, {});
-
 export const adviceOf = (row) => get(`/api/v1/advice?${ofWorkload(row)}`);
 
 export const workloadOf = ({ namespace, name, cluster }) =>
@@ -106,23 +114,30 @@ export const profiles = () => get("/api/v1/profiles");
 /** The stacks of a profile, a line for each; empty where they do not come. */
 export async function folded(path) {
   try {
-    const response = await fetch(path, { signal: AbortSignal.timeout(DEADLINE_MS) });
+    const response = await fetch(path, { signal: endedBy(leaving.signal) });
     return response.ok ? await response.text() : "";
-  } catch {
+  } catch (error) {
+    if (error instanceof LeftError) throw error;
     return "";
   }
 }
 
-export const get = (path) => ask(path, DEADLINE_MS, {});
+export const get = (path) => ask(path, { signal: endedBy(leaving.signal) });
+
+/** For a dialog, which stays open wherever the page goes. */
+export const getForDialog = (path) => ask(path, { signal: endedBy() });
 
 /** Ask for a change, with *question* as JSON if there is one. */
 export const post = (path, question) =>
-  ask(path, CHANGE_DEADLINE_MS, {
+  ask(path, {
     method: "POST",
+    signal: endedBy(),
     body: question === undefined ? undefined : JSON.stringify(question),
   });
 
-async function ask(path, deadlineMs, more) {
+const endedBy = (...signals) => AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...signals]);
+
+async function ask(path, more) {
   let response;
   let answer;
   try {
@@ -130,10 +145,10 @@ async function ask(path, deadlineMs, more) {
       ...more,
       cache: "no-store",
       headers: { accept: "application/json" },
-      signal: AbortSignal.timeout(deadlineMs),
     });
     answer = await response.json();
   } catch (error) {
+    if (error instanceof LeftError) throw error;
     if (response == null || !(error instanceof SyntaxError)) {
       throw new LostError(error.name === "TimeoutError" ? "no answer in time" : "no connection");
     }

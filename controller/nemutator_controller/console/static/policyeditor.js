@@ -35,7 +35,7 @@ export async function editPolicy({ name } = NEW) {
   byId("policy").showModal();
   if (edited != null) return;
   let found = null;
-  const said = await outcome(brain.get(`${PATH}/${encodeURIComponent(name)}`), (answer) => ((found = answer), ""));
+  const said = await outcome(brain.getForDialog(`${PATH}/${encodeURIComponent(name)}`), (answer) => ((found = answer), ""));
   say(said);
   if (found == null) return;
   edited = found;

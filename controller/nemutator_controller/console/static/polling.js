@@ -16,6 +16,9 @@ const REASONS = [brain.LostError, brain.RefusedError, brain.SignedOutError];
 /** Shorter than the pause between two polls while nothing moves. */
 const TARGETS_EVERY_S = 2.5;
 
+/** A question may take as long before a person is told that the answer has not come yet. */
+const LONG_S = 5;
+
 /** `problem` is why the last question had no answer; null when it had one. */
 export const state = {
   /** Whether the overview is shown. */
@@ -49,6 +52,8 @@ export const state = {
   /** What a person looks for among it. */
   search: "",
   answeredAt: null,
+  /** When the question was asked whose answer has not come yet; null while none is under way. */
+  askedAt: null,
   problem: null,
   failures: 0,
 };
@@ -57,6 +62,8 @@ const now = () => performance.now() / 1000;
 
 /** Seconds since the last answer; null when there was none. */
 export const sinceAnswer = () => (state.answeredAt == null ? null : now() - state.answeredAt);
+
+export const isAnsweredLate = () => state.askedAt != null && now() - state.askedAt > LONG_S;
 
 /**
  * Go where *hash* says: `#profiles`, `#mutations/WORDS`, `#workloads@CLUSTER`, `#topology`, `#topology/NODE` or
@@ -76,8 +83,9 @@ export function goTo(hash) {
   state.kept = kept;
   const same = JSON.stringify(row) === JSON.stringify(state.row) && narrowedBy === state.narrowedBy && cluster === state.cluster;
   if (overview === state.overview && list === state.list && chosen === state.chosen && same) return;
+  brain.leave();
   const search = list === "profiles" ? (narrowedBy ?? "") : "";
-  Object.assign(state, { overview, answers: null, list, cluster, narrowedBy, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search, node: null, points: [], answeredAt: null });
+  Object.assign(state, { overview, answers: null, list, cluster, narrowedBy, chosen, row, rowFound: null, document: null, targets: null, targetsAsked: null, search, node: null, points: [], answeredAt: null, askedAt: null });
 }
 
 const rowIn = ([namespace, kind, name, container, back, cluster, after, before]) => ({
@@ -109,12 +117,16 @@ function decoded(name) {
 export async function refresh() {
   const { overview, list, cluster, chosen, row } = state;
   let learned;
+  state.askedAt = now();
   try {
     learned = await (overview ? overviewed() : row ? rowHistory(row) : list ? listed(list, cluster) : topology(chosen));
     Object.assign(learned, { answeredAt: now(), problem: null, failures: 0 });
   } catch (error) {
+    if (error instanceof brain.LeftError) return;
     if (!REASONS.some((reason) => error instanceof reason)) throw error;
     learned = { problem: error, failures: state.failures + 1 };
+  } finally {
+    state.askedAt = null;
   }
   // The answer is dropped when the person has gone to another view meanwhile.
   const stays = overview === state.overview && list === state.list && cluster === state.cluster && chosen === state.chosen && row === state.row;
@@ -125,8 +137,9 @@ export async function refresh() {
 async function overviewed() {
   const parts = Object.entries(PARTS);
   // One that does not come in time, as of a database that is away, is no reason to show nothing of the others.
-  const given = await Promise.all(parts.map(([, { path }]) => answeredOnly(brain.get(path))));
-  if (given.every((one) => one == null)) await brain.get(PARTS.nodes.path);
+  const questions = Object.fromEntries(parts.map(([part, { path }]) => [part, brain.get(path)]));
+  const given = await Promise.all(Object.values(questions).map(answeredOnly));
+  if (given.every((one) => one == null)) await questions.nodes;
   const answers = Object.fromEntries(parts.map(([part], index) => [part, given[index]]));
   const told = given.find((one) => one?.now != null)?.now;
   return { answers, answersAt: told ?? Date.now() / 1000 };
@@ -165,7 +178,7 @@ async function rowHistory(row) {
     leases: here(() => brain.leasesOf(row)),
     grants: here(() => brain.grantsOf(row)),
   };
-  const [document, ...given] = await Promise.all([brain.rowHistory(path), ...Object.values(asked)]);
+  const [document, ...given] = await Promise.all([brain.get(path), ...Object.values(asked)]);
   // What has not come this time stays as it was.
   const before = state.rowFound ?? {};
   const beside = Object.fromEntries(
