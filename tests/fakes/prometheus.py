@@ -45,6 +45,8 @@ class FakePrometheus(MemoryReceiver):
     status: int = 200
     said: bytes | None = None
     """In the place of an answer."""
+    warnings: Sequence[str] = ()
+    """Beside each answer."""
     headers: Mapping[str, str] = field(default_factory=dict)
     asked: list[tuple[Mapping[str, str], Mapping[str, str]]] = field(default_factory=list)
     """Headers and form of each query."""
@@ -107,7 +109,12 @@ class FakePrometheus(MemoryReceiver):
     def _answer(self, kind: str, result: object) -> web.Response:
         body = self.said
         if body is None:
-            whole = {"status": "success", "data": {"resultType": kind, "result": result}}
+            whole: dict[str, object] = {
+                "status": "success",
+                "data": {"resultType": kind, "result": result},
+            }
+            if self.warnings:
+                whole["warnings"] = list(self.warnings)
             body = json.dumps(whole).encode()
         return web.Response(
             status=self.status, body=body, headers=self.headers, content_type="application/json"

@@ -84,7 +84,7 @@ HISTORY_MINUTES_SKIPPED = Metric(
 HISTORY_READ_BACK = Metric(
     "nemutator_history_read_back_total",
     "counter",
-    "queries for history that is older than ours, by result (answered, failed, late)",
+    "queries for history that is older than ours, by result (answered, warned, failed, late)",
     ("result",),
 )
 HISTORY_READ_BACK_DROPPED = Metric(

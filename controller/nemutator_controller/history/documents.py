@@ -41,6 +41,8 @@ class OlderPart:
     """Samples that were left out, by reason."""
     missing: str = ""
     """Why nothing is known of them."""
+    warnings: Sequence[str] = ()
+    """What the source says of its own answer, such as that a part of it is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

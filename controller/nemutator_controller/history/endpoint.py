@@ -92,7 +92,9 @@ class WorkloadHistoryApi:
         except OlderUnavailableError as error:
             return ours, OlderPart(steps=steps, missing=str(error))
         seam = asked.begin + steps * asked.step_s
-        part = OlderPart(steps=steps, samples=found.samples, dropped=found.dropped)
+        part = OlderPart(
+            steps=steps, samples=found.samples, dropped=found.dropped, warnings=found.warnings
+        )
         return joined(found.cells, ours, seam=seam), part
 
     async def _list(self, request: web.Request) -> web.Response:

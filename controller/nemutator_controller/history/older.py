@@ -5,10 +5,12 @@ time at which its minute ended, so the step that ends at T is made of samples fr
 a second shorter than the step, because Prometheus before version 3 takes in a sample at its very beginning.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nemutator_controller.history.cells import MEASURES, RowCells
 from nemutator_controller.history.figures import FIGURES
@@ -16,7 +18,12 @@ from nemutator_controller.history.minutes import MINUTE_S
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.written_minutes import PREFIX
 from nemutator_controller.ingest.usage_codes import Numbers
-from nemutator_controller.prometheus_answers import DUPLICATE, PrometheusAnswer, matchers
+from nemutator_controller.prometheus_answers import (
+    DUPLICATE,
+    PrometheusAnswer,
+    PrometheusSeries,
+    matchers,
+)
 
 PART = "nemutator_part"
 """The label that says which term a series is of."""
@@ -28,6 +35,12 @@ moment, nobody asked for this series."""
 MOST = 1e18
 """No use is so large, and a float32 of ours still holds its square."""
 
+_OF_PARTS = (PART, "__name__")
+"""Labels that tell parts apart: VictoriaMetrics keeps the names of what it has computed from."""
+
+MOST_COPIES = 16
+"""Of one row that are looked at: each has up to 1 500 steps of 30 values, 360 KB."""
+
 _PODS, _COUNT = "pods", "count"
 _FUNCTIONS = {"mean": "avg", "low": "min", "high": "max", "most": "max"}
 
@@ -38,6 +51,8 @@ class OlderCells:
     samples: int
     dropped: Mapping[str, int]
     """Samples that were left out, by reason."""
+    warnings: Sequence[str] = ()
+    """What the answer says of itself, such as that a part is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +93,20 @@ def older_cells(answer: PrometheusAnswer, asked: OlderQuestion) -> OlderCells:
     """A cell for each step, of which nothing is known where the answer says nothing."""
     dropped = dict(answer.dropped)
     known = {_PODS, _COUNT} | {f"{one.name}_{measure}" for one in FIGURES for measure in MEASURES}
-    parts: dict[str, Numbers] = {}
-    samples = 0
+    copies: dict[frozenset[tuple[str, str]], dict[str, Numbers]] = {}
     for series in answer.series:
         part = series.labels.get(PART, "")
-        reason = UNKNOWN if part not in known else DUPLICATE if part in parts else ""
-        if reason:
-            # Two of one part differ by a label that we did not write, such as that of a replica.
-            dropped[reason] = dropped.get(reason, 0) + len(series.at)
-            continue
-        at, values = np.asarray(series.at), np.asarray(series.values)
-        place = (at - asked.begin) / asked.step_s - 1
-        index = np.rint(place)
-        on_grid = (np.abs(place - index) < 1e-3) & (index >= 0) & (index < asked.steps)
-        sound = on_grid & (values >= 0) & (values <= MOST)
-        for why, number in (
-            (OFF_GRID, int((~on_grid).sum())),
-            (ABSURD, int((on_grid & ~sound).sum())),
-        ):
-            if number:
-                dropped[why] = dropped.get(why, 0) + number
-        found = parts[part] = np.full(asked.steps, np.nan)
-        found[index[sound].astype(np.int64)] = values[sound]
-        samples += int(sound.sum())
+        copy = frozenset(one for one in series.labels.items() if one[0] not in _OF_PARTS)
+        if part not in known:
+            _count(dropped, UNKNOWN, len(series.at))
+        elif part in copies.get(copy, {}) or (copy not in copies and len(copies) == MOST_COPIES):
+            _count(dropped, DUPLICATE, len(series.at))
+        else:
+            copies.setdefault(copy, {})[part] = _on_grid(series, asked, dropped)
+    parts = _best_of_copies(list(copies.values()), asked.steps)
+    samples = sum(int(_known(values).sum()) for values in parts.values())
+    told = sum(int(_known(values).sum()) for one in copies.values() for values in one.values())
+    _count(dropped, DUPLICATE, told - samples)
     nothing = np.full(asked.steps, np.nan)
     figures: dict[str, dict[str, Numbers]] = {}
     for figure in FIGURES:
@@ -114,7 +120,53 @@ def older_cells(answer: PrometheusAnswer, asked: OlderQuestion) -> OlderCells:
         pods=parts.get(_PODS, nothing),
         figures=figures,
     )
-    return OlderCells(cells, samples, dropped)
+    return OlderCells(cells, samples, dropped, answer.warnings)
+
+
+def _on_grid(series: PrometheusSeries, asked: OlderQuestion, dropped: dict[str, int]) -> Numbers:
+    """Its values by step."""
+    at, values = np.asarray(series.at), np.asarray(series.values)
+    place = (at - asked.begin) / asked.step_s - 1
+    index = np.rint(place)
+    on_grid = (np.abs(place - index) < 1e-3) & (index >= 0) & (index < asked.steps)
+    sound = on_grid & (values >= 0) & (values <= MOST)
+    _count(dropped, OFF_GRID, int((~on_grid).sum()))
+    _count(dropped, ABSURD, int((on_grid & ~sound).sum()))
+    found = np.full(asked.steps, np.nan)
+    found[index[sound].astype(np.int64)] = values[sound]
+    _count(dropped, DUPLICATE, int(sound.sum() - _known(found).sum()))
+    return found
+
+
+def _best_of_copies(copies: Sequence[Mapping[str, Numbers]], steps: int) -> Mapping[str, Numbers]:
+    """Of each step what one copy says, the one that has most minutes of it.
+
+    Copies differ by a label that we did not write, such as that of the replica that has taken the samples. While one
+    was away, or after another has taken its place, the other one alone knows the step.
+    """
+    if not copies:
+        return {}
+    minutes = np.zeros((len(copies), steps))
+    for row, copy in zip(minutes, copies, strict=True):
+        for values in copy.values():
+            # To tell anything is better than to tell nothing.
+            row[_known(values)] = 0.5
+        row[:] = np.fmax(row, copy.get(_COUNT, row))
+    best = np.argmax(minutes, axis=0)
+    found = {part: np.full(steps, np.nan) for part in sorted({*chain.from_iterable(copies)})}
+    for number, copy in enumerate(copies):
+        for part, values in copy.items():
+            found[part][best == number] = values[best == number]
+    return found
+
+
+def _known(values: Numbers) -> NDArray[np.bool_]:
+    return ~np.isnan(values)
+
+
+def _count(dropped: dict[str, int], reason: str, number: int) -> None:
+    if number:
+        dropped[reason] = dropped.get(reason, 0) + number
 
 
 def joined(older: RowCells, ours: RowCells, *, seam: int) -> RowCells:

@@ -74,11 +74,13 @@ class ReadingBack:
         except TimeoutError:
             found, result = f"Prometheus has not answered within {self.deadline_s:g} s", "late"
         else:
-            found, result = older_cells(answer, asked), "answered"
+            found = older_cells(answer, asked)
+            result = "warned" if found.warnings else "answered"
             for reason, number in found.dropped.items():
                 self.process.meter.count(names.HISTORY_READ_BACK_DROPPED, number, reason=reason)
         self.process.meter.count(names.HISTORY_READ_BACK, result=result)
-        kept_s = FAILED_S if isinstance(found, str) else KEPT_S
+        # What lacks a part is soon asked for again, too.
+        kept_s = KEPT_S if isinstance(found, OlderCells) and not found.warnings else FAILED_S
         self._kept.pop(asked, None)
         self._kept[asked] = (self.process.clock.monotonic() + kept_s, found)
         while len(self._kept) > KEPT:

@@ -65,6 +65,7 @@ class UsualWeekShown:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OlderShown:
     missing: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,9 @@ def view(shown: HistoryShown) -> str:
     if shown.older is not None and shown.older.missing:
         missing = visible(shown.older.missing, limit=300)
         lines.append(f"What is older than a day is not known: {missing}\n")
+    if shown.older is not None and shown.older.warnings:
+        said = visible("; ".join(shown.older.warnings), limit=300)
+        lines.append(f"What is older than a day came with a warning: {said}\n")
     if shown.week is not None:
         lines += [_week(name, shown.week) for name in shown.week.figures]
     return "\n".join(lines)

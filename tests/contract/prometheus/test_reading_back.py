@@ -84,6 +84,26 @@ async def test_minutes_come_back_as_steps(stored: RecordingEngine) -> None:
     assert np.isnan(nothing.cells.pods).all()
 
 
+async def test_what_one_replica_missed_another_tells(stored: RecordingEngine) -> None:
+    key = ContainerKey("shop", "Deployment", "moved", "app")
+    first = int(time.time() // 300 * 5) - 30
+    writer = remote_write(BrainSettings(remote_write=f"{stored.url}/api/v1/write"), fake_process())
+    assert writer is not None
+    for number in range(first, first + 10):
+        use = {"pods": 2.0, "cpu_cores": number - first + 1.0}
+        # A label that the brain has not sent, as those have who keep several copies apart.
+        await writer.write(minute(key, number, use, replica="a" if number < first + 5 else "b"))
+    stored.show_all()
+    source = prometheus_of(
+        BrainSettings(prometheus=stored.url), fake_process(clock=WallClock()), None
+    )
+    assert source is not None
+    found = await ReadingBack(source, fake_process()).cells(OlderQuestion(key, first * 60, 300, 2))
+    assert found.cells.figures["cpu_cores"]["mean"].tolist() == [3.0, 8.0]
+    assert found.cells.seconds.tolist() == [300, 300]
+    assert found.dropped == {}
+
+
 async def test_weeks_are_answered_and_shown(tmp_path: Path, nemutator: CommandLine) -> None:
     now = time.time()
     key = ContainerKey("system.slice", "unit", "ssh.service", "-")
@@ -96,6 +116,8 @@ async def test_weeks_are_answered_and_shown(tmp_path: Path, nemutator: CommandLi
             await report(brain, now // 60 * 60 - 600, range(12))
             document = await asked(brain, f"{UNIT}?from=-{21 * DAY}")
             shown = await nemutator("history", "ssh.service", "--since", "3w")
+            there.warnings = ["a store is away"]
+            warned = await asked(brain, f"{UNIT}?from=-{16 * DAY}")
             there.status = 503
             failing = await asked(brain, f"{UNIT}?from=-{15 * DAY}")
             recent = await asked(brain, f"{UNIT}?from=-3600")
@@ -107,6 +129,8 @@ async def test_weeks_are_answered_and_shown(tmp_path: Path, nemutator: CommandLi
     assert document["older"]["samples"] > 0
     assert shown.code == ExitCode.OK, shown.err
     assert "20.000" in shown.out
+    assert document["older"]["warnings"] == []
+    assert warned["older"]["warnings"] == ["a store is away"]
     assert "503" in failing["older"]["missing"]
     known = [value for value in failing["figures"]["cpu_cores"]["mean"] if value is not None]
     assert set(known) == {0.25}

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.history.cells import RowCells, stepped
 from nemutator_controller.history.older import (
+    MOST_COPIES,
     PART,
     OlderQuestion,
     expression,
@@ -61,7 +62,7 @@ def test_what_a_lying_source_says_is_counted() -> None:
     answer = PrometheusAnswer(
         [
             series("cpu_cores_mean", {0: -1.0, 1: 1e30, 2: 0.5, 2.5: 1.0, 9: 1.0}),
-            series("cpu_cores_mean", {0: 7.0}, replica="b"),
+            series("cpu_cores_mean", {2: 7.0}, replica="b"),
             series("bitcoins_mean", {0: 1.0}),
             PrometheusSeries({}, [float(BEGIN)], [1.0]),
         ],
@@ -114,3 +115,32 @@ def test_ours_begins_where_the_older_part_ends() -> None:
     assert np.isnan(whole.figures["cpu_cores"]["mean"][4:]).all()
     assert np.isnan(whole.figures["memory_bytes"]["mean"][:4]).all()
     assert whole.figures["memory_bytes"]["mean"][4:].tolist() == [1.0, 2.0]
+
+
+def test_where_one_replica_knows_nothing_another_is_believed() -> None:
+    answer = PrometheusAnswer(
+        [
+            series("count", {0: 60.0, 1: 20.0}, replica="a"),
+            series("cpu_cores_mean", {0: 0.5, 1: 0.1}, replica="a"),
+            series("count", {0: 60.0, 1: 40.0, 2: 60.0}, replica="b"),
+            series("cpu_cores_mean", {0: 0.9, 1: 0.2, 2: 0.3}, replica="b", __name__="of_cores"),
+            # Of the last step nobody tells how many minutes it has.
+            series("cpu_cores_mean", {3: 0.4}, replica="c"),
+        ]
+    )
+    found = older_cells(answer, ASKED)
+    assert found.cells.figures["cpu_cores"]["mean"].tolist() == [0.5, 0.2, 0.3, 0.4]
+    assert found.cells.seconds.tolist() == [3600, 2400, 3600, 0]
+    assert found.samples == 7
+    # What was said twice: of each step but the last two, both figures.
+    assert found.dropped == {"duplicate": 4}
+
+
+def test_replicas_without_number_are_not_all_looked_at() -> None:
+    copies = [
+        series("cpu_cores_mean", {0: 0.5}, replica=str(number)) for number in range(MOST_COPIES + 5)
+    ]
+    late = series("cpu_cores_mean", {1: 0.5}, replica="late")
+    found = older_cells(PrometheusAnswer([*copies, late]), ASKED)
+    assert found.samples == 1
+    assert found.dropped == {"duplicate": MOST_COPIES + 5}

@@ -31,6 +31,7 @@ ASKED = OlderQuestion(ContainerKey("shop", "Deployment", "api", "app"), 3600, 36
 class Source:
     fails: Exception | None = None
     hangs: bool = False
+    warnings: tuple[str, ...] = ()
     asked: list[tuple[float, float, float]] = field(default_factory=list)
     under_way: int = 0
     most_under_way: int = 0
@@ -48,7 +49,7 @@ class Source:
         if self.fails:
             raise self.fails
         series = PrometheusSeries({PART: "cpu_cores_mean"}, [7200.0, 9999.0], [0.5, 0.5])
-        return PrometheusAnswer([series], {"not_finite": 3})
+        return PrometheusAnswer([series], {"not_finite": 3}, self.warnings)
 
 
 async def test_an_answer_is_kept_for_a_while_and_what_was_left_out_counted() -> None:
@@ -79,6 +80,18 @@ async def test_a_failure_is_not_asked_for_again_at_once(error: Exception) -> Non
     source.fails = None
     await clock.advance(FAILED_S + 1)
     assert (await reading.cells(ASKED)).samples == 1
+
+
+async def test_an_answer_that_lacks_a_part_says_so_and_is_soon_asked_for_again() -> None:
+    clock, meter, source = ManualClock(), MemoryMeter(), Source(warnings=("a store is away",))
+    reading = ReadingBack(source, fake_process(clock=clock, meter=meter))
+    for _ in range(3):
+        assert (await reading.cells(ASKED)).warnings == ("a store is away",)
+    assert len(source.asked) == 1
+    assert meter.value(names.HISTORY_READ_BACK, result="warned") == 1
+    source.warnings = ()
+    await clock.advance(FAILED_S + 1)
+    assert (await reading.cells(ASKED)).warnings == ()
 
 
 async def test_who_hangs_is_given_up() -> None:

@@ -41,6 +41,13 @@ def test_a_window_is_a_line_of_numbers_and_a_line_of_bars() -> None:
     assert row.split() == ["CPU", "(cores)", "0.200", "0.100", "0.400", "0.200", "▃", "█"]
 
 
+def test_what_an_older_part_is_worth_is_said() -> None:
+    missing = view(decode(document(older={"missing": "it is away"})))
+    assert "What is older than a day is not known: it is away" in missing
+    warned = view(decode(document(older={"missing": "", "warnings": ["a store", "\x1b[2J"]})))
+    assert "What is older than a day came with a warning: a store; \\x1b[2J" in warned
+
+
 def test_a_usual_week_is_a_line_for_each_day() -> None:
     hours: list[float | None] = [None] * 168
     hours[0], hours[30] = 1.0, 2.0

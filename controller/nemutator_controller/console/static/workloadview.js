@@ -185,6 +185,7 @@ function about(document) {
   const words = [`${span(steps * step)} in steps of ${span(step)}`];
   if (older?.missing) words.push(`what is older is not known: ${visible(older.missing)}`);
   else if (older) words.push(`what is older than a day comes from ${visible(older.source)}`);
+  if (older?.warnings?.length) words.push(`with a warning: ${visible(older.warnings.join("; "))}`);
   if (document.week == null) words.push("what is usual is known after the first whole hour");
   return words.filter(Boolean).join("; ");
 }
