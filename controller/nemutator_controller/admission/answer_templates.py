@@ -23,11 +23,25 @@ _PLAIN = re.compile(r"[0-9A-Za-z.:%_-]*")
 """Texts that are written in JSON as they are."""
 
 
+class EncodedAround(NamedTuple):
+    """Base64 around a text that is as long as `ID`. Three bytes make four characters: those that share them with the text are
+    not encoded yet."""
+
+    before: bytes
+    left: bytes
+    right: bytes
+    behind: bytes
+
+    def with_(self, text: bytes) -> bytes:
+        return self.before + b64encode(self.left + text + self.right) + self.behind
+
+
 class AnswerTemplate(NamedTuple):
     record: bytes
     """Without its beginning, and its caller."""
     patch: tuple[bytes, bytes]
     """Around the decision's id."""
+    encoded_patch: EncodedAround
     response: tuple[bytes, bytes, bytes, bytes]
     """Around uid, patch and id."""
 
@@ -37,9 +51,12 @@ class AnswerTemplate(NamedTuple):
 
     def response_of(self, decision: str, uid: str) -> bytes:
         id_ = decision.encode()
-        before, behind = self.patch
         first, second, third, last = self.response
-        patch = b64encode(before + id_ + behind)
+        if len(id_) == len(ID):
+            patch = self.encoded_patch.with_(id_)
+        else:
+            before, behind = self.patch
+            patch = b64encode(before + id_ + behind)
         return b"".join((first, uid.encode(), second, patch, third, id_, last))
 
 
@@ -61,7 +78,15 @@ def template_of(known: KnownPlan, record: Decision) -> AnswerTemplate | None:
     body, around, parts = split
     if body is None or around is None or parts is None:
         return None
-    return AnswerTemplate(body, around, parts)
+    return AnswerTemplate(body, around, encoded_around(*around), parts)
+
+
+def encoded_around(before: bytes, behind: bytes) -> EncodedAround:
+    whole = len(before) // 3 * 3
+    beside = -(len(before) + len(ID)) % 3
+    return EncodedAround(
+        b64encode(before[:whole]), before[whole:], behind[:beside], b64encode(behind[beside:])
+    )
 
 
 def _split(record: bytes) -> bytes | None:

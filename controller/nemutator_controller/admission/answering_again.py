@@ -15,14 +15,22 @@ from nemutator_common.process import Process
 from nemutator_controller.admission.answer_templates import fits_template, template_of
 from nemutator_controller.admission.frames import NotSavedError
 from nemutator_controller.admission.known_answers import KnownAnswer, KnownAnswers
-from nemutator_controller.admission.known_plans import Circumstances, KnownPlan, circumstances_of
+from nemutator_controller.admission.known_plans import (
+    Circumstances,
+    KnownPlan,
+    are_same,
+    circumstances_of,
+)
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, labels_beside
 from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.review_texts import ReviewText
-from nemutator_controller.mutations.decisions import Decision
-from nemutator_controller.mutations.resource_bounds import UNBOUNDED
+from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
 from nemutator_controller.policies.snapshot import Policies
+
+_KnownOfIt = tuple[Mapping[str, str] | None, frozenset[str], frozenset[str], ResourceBounds]
+"""Labels of a pod's namespace; what was taken back for its workload; labels that this one does not want; bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ class AnsweringAgain:
         decision = self.fresh()
         if (
             not fits_template(decision, text.uid, caller)
-            or known.circumstances != self._circumstances(known, opted_in=opted_in)
+            or not self._is_as_then(known, opted_in=opted_in)
             or not self.stamps.are_among(known.origin, known.unlike, began)
         ):
             return None
@@ -96,11 +104,13 @@ class AnsweringAgain:
         template, known_now = template_of(plan, record), self._known_now(self.process.clock.now())
         if template is None or not known_now or text.uid != record.request_uid:
             return
+        is_bounded = known_now[0].for_pods_of(origin.namespace).write_amounts
         answer = KnownAnswer(
             plan=plan,
             subject=record.subject,
             circumstances=circumstances,
-            is_bounded=known_now[0].for_pods_of(origin.namespace).write_amounts,
+            known_of_it=self._known_of(record.subject, is_bounded=is_bounded),
+            is_bounded=is_bounded,
             origin=origin,
             labels=labels_beside(pod, plan.planned.edits),
             unlike=tuple(self.stamps.kinds(origin)),
@@ -118,15 +128,24 @@ class AnsweringAgain:
         followed = policies.at(at, cluster.in_season)
         return followed, cluster.advisor, cluster.tokens, cluster.images, cluster.talkers
 
-    def _circumstances(self, known: KnownAnswer, *, opted_in: bool) -> Circumstances:
-        cluster, subject = self.cluster, known.subject
-        namespace = subject.namespace
+    def _is_as_then(self, known: KnownAnswer, *, opted_in: bool) -> bool:
+        """Whether its circumstances are the same."""
+        found = self._known_of(known.subject, is_bounded=known.is_bounded)
+        if are_same(found, known.known_of_it):
+            return True
+        labels, taken_back, unwanted, bounds = found
+        return known.circumstances == circumstances_of(
+            with_opt_in(labels, opted_in=opted_in), taken_back, unwanted, bounds
+        )
+
+    def _known_of(self, subject: Subject, *, is_bounded: bool) -> _KnownOfIt:
+        cluster, namespace = self.cluster, subject.namespace
         workload = namespace, subject.owner_kind, subject.owner_name
-        return circumstances_of(
-            seen_labels(cluster, namespace, opted_in=opted_in),
+        return (
+            cluster.namespace_labels(namespace),
             cluster.reversed(*workload),
             cluster.unwanted_labels(*workload),
-            cluster.resource_bounds(namespace) if known.is_bounded else UNBOUNDED,
+            cluster.resource_bounds(namespace) if is_bounded else UNBOUNDED,
         )
 
 
@@ -134,5 +153,8 @@ def seen_labels(
     cluster: KnownCluster, namespace: str, *, opted_in: bool
 ) -> Mapping[str, str] | None:
     """The labels of *namespace*; None: they are not known. *opted_in*: the server has seen one of them."""
-    labels = cluster.namespace_labels(namespace)
+    return with_opt_in(cluster.namespace_labels(namespace), opted_in=opted_in)
+
+
+def with_opt_in(labels: Mapping[str, str] | None, *, opted_in: bool) -> Mapping[str, str] | None:
     return {**(labels or {}), names.INJECT: "enabled"} if opted_in else labels

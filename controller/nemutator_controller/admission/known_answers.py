@@ -24,6 +24,8 @@ class KnownAnswer:
     plan: KnownPlan
     subject: Subject
     circumstances: Circumstances
+    known_of_it: Sequence[object]
+    """What they were made of."""
     is_bounded: bool
     """Whether they have the bounds of its namespace: nothing but amounts depends on those."""
     origin: Origin

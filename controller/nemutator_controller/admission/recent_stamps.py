@@ -6,7 +6,7 @@ the last half minute is remembered, and a pod that still has our values is known
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -32,6 +32,9 @@ MOST = 4_096
 MOST_KINDS = 8
 """Different changes of pods that have one origin: each further pod is compared with each of them."""
 
+
+FEW_IDS = 64
+"""As many stamps of one kind are in a list."""
 
 _A_LABEL = "metadata.labels["
 """Begins the paths to single labels."""
@@ -73,12 +76,13 @@ class _Alike:
     edits: tuple[Edit, ...]
     paths: tuple[Path, ...] | None = field(default=None, init=False)
     """Of the edits, once a pod was compared with them: most workloads' pods are alike."""
-    # Lists, though their first go first: they are short, and empty ones take a tenth of the memory of a deque.
-    ids: list[str] = field(default_factory=list)
+    # Lists, though their first go first: most are short, and empty ones take a tenth of the memory of a deque. Longer ones become
+    # deques: with each stamp that is forgotten, a list of thousands is moved as a whole.
+    ids: MutableSequence[str] = field(default_factory=list)
     """Those that we have made ourselves."""
-    heard: list[str] = field(default_factory=list)
+    heard: MutableSequence[str] = field(default_factory=list)
     """Those of the processes that share our port."""
-    given_back: list[str] = field(default_factory=list)
+    given_back: MutableSequence[str] = field(default_factory=list)
     """Those that a pod had lost and has again. It may lose them once more, but whoever comes now is most likely
     another pod, which has lost its own."""
 
@@ -86,11 +90,13 @@ class _Alike:
         """Of two processes that give one back at the same moment each takes another one: its own oldest, or
         the other's newest."""
         if self.ids:
-            return self.ids.pop(0)
+            first = self.ids[0]
+            del self.ids[0]
+            return first
         return self.heard.pop() if self.heard else self.given_back.pop()
 
     @property
-    def all_ids(self) -> tuple[list[str], ...]:
+    def all_ids(self) -> tuple[MutableSequence[str], ...]:
         return self.ids, self.heard, self.given_back
 
     def is_shown_by(self, pod: Any, values: dict[Path, Maybe]) -> bool:
@@ -190,8 +196,10 @@ class RecentStamps:
             alike = _Alike(kept, edits)
             self._of.setdefault(origin, []).append(alike)
             del self._of[origin][:-MOST_KINDS]
-        ids: list[str] = getattr(alike, place)
+        ids: MutableSequence[str] = getattr(alike, place)
         ids.append(id_)
+        if len(ids) == FEW_IDS:
+            setattr(alike, place, deque(ids))
         self._order.append((now, origin, alike, id_))
         self._forget(now)
 
@@ -237,7 +245,7 @@ class RecentStamps:
             _, origin, alike, id_ = self._order.popleft()
             for ids in alike.all_ids:
                 if ids and ids[0] == id_:
-                    ids.pop(0)
+                    del ids[0]
                     self._drop_empty(origin, alike)
 
     def _drop_empty(self, origin: Origin, alike: _Alike) -> None:

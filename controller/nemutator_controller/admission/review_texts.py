@@ -16,13 +16,15 @@ _TIME = re.compile(
     rb'"apiVersion": ?"[^"\\]{1,64}", ?"time": ?"([0-9]{4}-[0-9T:-]{14}Z)"'
     rb', ?"fieldsType": ?"FieldsV1", ?"fieldsV1": ?\{'
 )
-_MANAGED = b'"managedFields"'
-_PREFIX = b'"kube-api-access-'
+_MANAGED, _VERSION = b'"managedFields"', b'"apiVersion"'
+_ACCESS = b"kube-api-access-"
+_BEFORE_VOLUME = b'{"name":"', b'{"name": "'
 _VOLUME = re.compile(
-    rb'\{"name": ?"(kube-api-access-[a-z0-9]{5})", ?'
+    rb'(kube-api-access-[a-z0-9]{5})", ?'
     rb'(?:"projected": ?\{|'
     rb'"readOnly": ?true, ?"mountPath": ?"/var/run/secrets/kubernetes\.io/serviceaccount"\})'
 )
+_VOLUME_BYTES = len(_ACCESS) + 5
 
 
 class ReviewText(NamedTuple):
@@ -40,18 +42,31 @@ def text_of(body: bytes) -> ReviewText | None:
     if begin is None:
         return None
     cuts = [begin.span(1)]
+    # Looked for by their first words: a pattern would be tried at each byte.
     at = body.find(_MANAGED, begin.end())
     if at >= 0:
-        cuts += (found.span(1) for found in _TIME.finditer(body, at))
-    at = body.find(_PREFIX, begin.end())
-    volume = b""
-    if at >= 0:
-        # A container's name may be policies' business: where it is that of the volume, nothing is cut out.
-        for found in _VOLUME.finditer(body, max(0, at - len(b'{"name": '))):
+        at = body.find(_VERSION, at)
+    while at >= 0:
+        found = _TIME.match(body, at)
+        if found is not None:
+            cuts.append(found.span(1))
+        at = body.find(_VERSION, at + len(_VERSION))
+    volume, elsewhere, end = b"", [], 0
+    at = body.find(_ACCESS)
+    while at >= 0:
+        found = _VOLUME.match(body, at) if body.endswith(_BEFORE_VOLUME, end, at) else None
+        if found is None:
+            elsewhere.append(body[at : at + _VOLUME_BYTES])
+        else:
             volume = volume or found[1]
             if found[1] != volume:
                 return None
             cuts.append(found.span(1))
+            end = found.end()
+        at = body.find(_ACCESS, at + len(_ACCESS))
+    # A container's name may be policies' business: where it is that of the volume, nothing is cut out.
+    if volume in elsewhere:
+        return None
     cuts.sort()
     pieces, end = [], 0
     for first, last in cuts:
@@ -59,7 +74,4 @@ def text_of(body: bytes) -> ReviewText | None:
         end = last
     pieces.append(body[end:])
     # No document has this byte.
-    key = b"\0".join(pieces)
-    if volume and volume in key:
-        return None
-    return ReviewText(key, begin[1].decode("ascii"))
+    return ReviewText(b"\0".join(pieces), begin[1].decode("ascii"))

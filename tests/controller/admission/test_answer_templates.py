@@ -1,5 +1,6 @@
 """What a template writes is what the encoders write, byte for byte."""
 
+from base64 import b64encode
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from nemutator_controller.admission.answer_templates import (
     ID,
     UID,
     AnswerTemplate,
+    encoded_around,
     fits_template,
     template_of,
 )
@@ -53,6 +55,13 @@ def known_of(changes: tuple[Edit, ...], *, whole: bool = False) -> KnownPlan:
         else {"op": "add", "path": f"{path}/{names.MUTATION}", "value": stamp},
     )
     return KnownPlan(MutationPlan(edits=changes), operations, 1)
+
+
+@given(st.binary(max_size=40), st.binary(min_size=16, max_size=16), st.binary(max_size=40))
+def test_base64_around_a_text_is_that_of_the_whole(
+    before: bytes, text: bytes, behind: bytes
+) -> None:
+    assert encoded_around(before, behind).with_(text) == b64encode(before + text + behind)
 
 
 def decision(changes: tuple[Edit, ...], **more: Any) -> Decision:

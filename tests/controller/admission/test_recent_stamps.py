@@ -3,6 +3,7 @@
 from typing import Any
 
 from nemutator_controller.admission.recent_stamps import (
+    FEW_IDS,
     KEPT_S,
     MOST,
     MOST_KINDS,
@@ -61,6 +62,24 @@ def test_there_is_a_bound_for_all_and_for_those_of_one_origin() -> None:
         stamps.keep(WEB._replace(name=str(number)), pod(), STAMP, 0.0)
     assert not stamps.knows(WEB)
     assert stamps.knows(WEB._replace(name="0"))
+
+
+def test_many_of_one_kind_are_given_back_from_the_oldest_on_and_forgotten_like_few() -> None:
+    stamps, many = RecentStamps(), 3 * FEW_IDS
+    for number in range(many):
+        stamps.keep(WEB, pod(), Stamp(str(number), STAMP.edits), float(number >= FEW_IDS))
+    for number in range(FEW_IDS + 1):
+        taken = stamps.take(WEB, pod(team="a"), 1.0)
+        assert taken == Stamp(str(number), STAMP.edits)
+    for number in range(FEW_IDS + 1, many):
+        taken = stamps.take(WEB, pod(team="a"), KEPT_S + 1.0)
+        assert taken == Stamp(str(number), STAMP.edits)
+    assert not stamps.knows(WEB)
+    stamps = RecentStamps()
+    for number in range(many):
+        stamps.keep(WEB, pod(), Stamp(str(number), STAMP.edits), 0.0)
+    assert stamps.take(WEB, pod(team="a"), KEPT_S + 1.0) is None
+    assert not stamps.knows(WEB)
 
 
 class Link:

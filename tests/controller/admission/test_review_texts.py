@@ -95,6 +95,13 @@ def test_what_is_not_written_like_that_has_no_text(odd: bytes) -> None:
     assert text_of(odd) is None
 
 
+def test_what_begins_within_another_one_is_not_cut_out() -> None:
+    volume = b'{"name":"kube-api-access-x7k2p","projected":{'
+    assert text_of(sent().replace(volume, volume + volume.removeprefix(b"{"))) is None
+    other = volume.replace(b"x7k2p", b"bcdfg").removeprefix(b"{")
+    assert text_of(sent().replace(volume, volume + other)) is not None
+
+
 PLACES = re.compile(rb"x7k2p|18:49:32|705ab4f5")
 
 
