@@ -1,7 +1,7 @@
 """A machine that is in no cluster, counted in the same shape: its units and containers, and their programs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nemutator_common.wire import ProcessUsage, Report, Workload
@@ -41,9 +41,10 @@ def count_machine(
     """*reports*: the last one of each machine, by its name."""
     found: dict[WorkloadKey, WorkloadFigures] = {}
     for node, report in reports:
-        programs = _programs(report)
-        for workload in _outermost(report.workloads):
-            figures = _figures(node, workload, programs, levels)
+        workloads_here = tuple(_outermost(report.workloads))
+        processes = _inside({each.path for each in workloads_here}, report.processes)
+        for workload in workloads_here:
+            figures = _figures(node, workload, processes[workload.path], levels)
             known = found.get(figures.key)
             found[figures.key] = figures if known is None else _together(known, figures)
     workloads = {
@@ -81,16 +82,9 @@ def _outermost(workloads: Iterable[Workload]) -> Iterator[Workload]:
 
 
 def _figures(
-    node: str, workload: Workload, programs: Mapping[str, list[ProcessUsage]], levels: Levels
+    node: str, workload: Workload, processes: Sequence[ProcessUsage], levels: Levels
 ) -> WorkloadFigures:
     key = _key(workload)
-    inside = workload.path + "/"
-    processes = [
-        process
-        for path, several in programs.items()
-        if path == workload.path or path.startswith(inside)
-        for process in several
-    ]
     runtimes = {each.runtime for each in processes if each.runtime is not None}
     labels = {"kind": workload.kind, "name": workload.name, "namespace": key[0], "node": node}
     if len(runtimes) == 1:
@@ -119,10 +113,17 @@ def _key(workload: Workload) -> WorkloadKey:
     return namespace, kind, workload.path.rpartition("/")[2]
 
 
-def _programs(report: Report) -> dict[str, list[ProcessUsage]]:
-    found: dict[str, list[ProcessUsage]] = defaultdict(list)
-    for each in report.processes:
-        found[each.workload].append(each)
+def _inside(
+    paths: Iterable[str], processes: Iterable[ProcessUsage]
+) -> Mapping[str, Sequence[ProcessUsage]]:
+    """By the one of *paths* in which each is; those that are in none are left out."""
+    found: dict[str, list[ProcessUsage]] = {path: [] for path in paths}
+    for each in processes:
+        at = each.workload
+        while at and at not in found:
+            at = at.rpartition("/")[0]
+        if at:
+            found[at].append(each)
     return found
 
 

@@ -5,8 +5,11 @@ from collections.abc import Callable
 
 import pytest
 from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.inventory.amounts import CpuMemory
 from nemutator_controller.inventory.model import ClusterFigures
 from nemutator_controller.inventory.taking import (
+    EACH_S,
+    FEW_MACHINES,
     FRESH_S,
     SPARED,
     CountedCluster,
@@ -97,3 +100,35 @@ async def test_a_machine_is_counted_from_its_last_report() -> None:
     found = await counted.now()
     assert found.workloads
     assert not found.nodes
+
+
+def many_machines(clock: EagerClock) -> Nodes:
+    many = FEW_MACHINES + 1
+    nodes = Nodes(most=many)
+    for number in range(many):
+        nodes.see(f"n{number}", "e1", batch().envelopes[0], now=clock.now())
+    return nodes
+
+
+async def test_many_machines_are_counted_once_for_all_who_ask_meanwhile() -> None:
+    clock = EagerClock()
+    threads, nodes = Threads(clock), many_machines(clock)
+    counted = CountedMachine(nodes, FixedLevels(), FixedRequests(), threads, clock)
+    first = await counted.now()
+    await clock.sleep(EACH_S * FEW_MACHINES)
+    assert await counted.now() is first
+    await clock.sleep(EACH_S)
+    assert await counted.now() is not first
+    assert threads.jobs == 2
+
+
+async def test_what_is_requested_for_them_counts_at_once() -> None:
+    clock = EagerClock()
+    requests = FixedRequests()
+    counted = CountedMachine(many_machines(clock), FixedLevels(), requests, Threads(clock), clock)
+    first = await counted.now()
+    [key, *_] = first.workloads
+    requests.known = {(*key, "-"): CpuMemory(1000, 1 << 20)}
+    found = await counted.now()
+    assert found is not first
+    assert found.workloads[key].tally.requests == CpuMemory(1000, 1 << 20)
