@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations import resources
+from nemutator_controller.mutations.advisor import Side
 from nemutator_controller.mutations.amount_trials import Ready, Texts, asked_in
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.injection import INIT_CONTAINER, like_the_largest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.paths import escaped, named
-from nemutator_controller.mutations.qos import COUNTED, standing
-from nemutator_controller.mutations.resource_bounds import ResourceBounds
+from nemutator_controller.mutations.qos import COUNTED, quantity, standing
+from nemutator_controller.mutations.resource_bounds import Growth, ResourceBounds, growth_of
 from nemutator_controller.mutations.resources import Sizing
 
 ContainerAmounts = tuple[Texts, ...]
@@ -173,6 +175,28 @@ class AmountPlaces:
             edits[at] = replace(edits[at], after=(ours,))
             _write(operations, operation, [ours] if is_listed else ours)
         return True
+
+
+def growth_by(edits: Sequence[Edit], spec: Mapping[str, Any]) -> tuple[Growth, ...] | None:
+    """What a pod that has *spec* asks for more after those of *edits* that policies make of amounts; None: it is not
+    known."""
+    instead: dict[str, dict[Side, dict[str, Quantity]]] = {}
+    for edit in edits:
+        if edit.verb != resources.VERB:
+            continue
+        found = _AMOUNT.fullmatch(edit.path)
+        amount = quantity(edit.after[0]) if found and edit.after else None
+        if found is None or amount is None:
+            return None
+        side: Side = "requests" if found[2] == "requests" else "limits"
+        instead.setdefault(found[1], {}).setdefault(side, {})[found[3]] = amount
+    if not instead:
+        return ()
+    try:
+        return growth_of({"spec": spec}, "Pod", instead)
+    except (AttributeError, TypeError):
+        # A stranger may send anything. What is wrong with it is said by who plans for it.
+        return None
 
 
 def _ready(

@@ -19,6 +19,7 @@ from nemutator_controller.admission.container_amounts import (
     AmountPlaces,
     ContainerAmounts,
     container_amounts,
+    growth_by,
     shapes_of,
 )
 from nemutator_controller.admission.container_names import (
@@ -30,7 +31,7 @@ from nemutator_controller.admission.ports import KnownCluster
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
-from nemutator_controller.mutations.resource_bounds import ResourceBounds
+from nemutator_controller.mutations.resource_bounds import Growth, ResourceBounds
 from nemutator_controller.mutations.resources import Sizing
 from nemutator_controller.mutations.stamps import Stamp, in_full, written
 from nemutator_controller.policies.plans import MutationPlan, Situation
@@ -63,6 +64,7 @@ _BEFORE_ID = '{"id":"'
 _PLAIN_ID = re.compile("[0-9a-z]+")
 
 Circumstances = tuple[object, ...]
+"""What there is room for comes last."""
 
 
 class PlanKey(NamedTuple):
@@ -72,7 +74,8 @@ class PlanKey(NamedTuple):
     names: ContainerNames | None
     """Those of containers, where they make no other difference."""
     amounts: ContainerAmounts | None
-    """What containers ask for, where that makes no difference but to other amounts."""
+    """What containers ask for, where that makes no difference but to other amounts. What there is room for is not among
+    what plans are found by then: a quota has less left after each pod."""
 
 
 class Sized(NamedTuple):
@@ -166,8 +169,8 @@ def circumstances_of(
         taken_back,
         unwanted,
         bounds.ranges,
-        bounds.rooms,
         tuple(bounds.largest.items()),
+        bounds.rooms,
     )
 
 
@@ -182,6 +185,8 @@ class KnownPlans:
         """By keys without names and amounts of containers."""
         self._begins: dict[PlanKey, str] = {}
         """Of generated names, that of the last pod of each plan."""
+        self._growths: dict[PlanKey, tuple[Growth, ...] | None] = {}
+        """What the pods of each plan ask for more by it; None: it is not known."""
 
     def __len__(self) -> int:
         return len(self._plans)
@@ -208,6 +213,7 @@ class KnownPlans:
             self._plans.clear()
             self._shapes.clear()
             self._begins.clear()
+            self._growths.clear()
             self._known_then = known_now
         subject = situation.subject
         unread = EVERYTHING
@@ -221,6 +227,8 @@ class KnownPlans:
         if unread.pod_names and subject.owner_name:
             owner = subject.namespace, subject.owner_kind, subject.owner_name
             who = subject.namespace if unread.workload else owner
+        if amounts is not None:
+            circumstances = circumstances[:-1]
         digest = blake2b(content, digest_size=16).digest()
         left_out = names is not None, amounts is not None
         return PlanKey((digest, who, situation.user, circumstances, left_out), names, amounts)
@@ -234,13 +242,26 @@ class KnownPlans:
             known = first.like(key, to)
             if known is not None:
                 self._remember(key, known)
+        if known is None or not self._has_room(key, known, to):
+            return None
         return known
+
+    def _has_room(self, key: PlanKey, known: KnownPlan, to: Sized) -> bool:
+        """Whether no more is asked for than there is room for now."""
+        rooms = to.bounds.rooms
+        if key.amounts is None or not rooms:
+            return True
+        if key not in self._growths:
+            self._growths[key] = growth_by(known.planned.edits, to.spec)
+        growth = self._growths[key]
+        return growth is not None and all(each.fits(room) for each in growth for room in rooms)
 
     def _remember(self, key: PlanKey, known: KnownPlan) -> None:
         while len(self._plans) >= self._most:
             oldest = next(iter(self._plans))
             del self._plans[oldest]
             self._begins.pop(oldest, None)
+            self._growths.pop(oldest, None)
         self._plans[key] = known
 
     def repeats(self, key: PlanKey | None, begin: str) -> bool:

@@ -7,7 +7,7 @@ the pod did not break before is not made at all.
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations.advisor import Name, Side
@@ -141,6 +141,34 @@ def broken_by(
                 f"{room.source} has {room.left} left for {room.side}.{room.resource}, not {total}"
             )
     return broken
+
+
+class Growth(NamedTuple):
+    """What a pod would ask for as a whole, where that is more than before."""
+
+    side: Side
+    resource: Name
+    before: Quantity | None
+    """None: nothing."""
+    after: Quantity
+
+    def fits(self, room: Room) -> bool:
+        """As `broken_by` says it before and after: a room that was too small already counts no more."""
+        if (room.side, room.resource) != (self.side, self.resource) or self.after <= room.left:
+            return True
+        return self.before is not None and self.before > room.left
+
+
+def growth_of(manifest: Json, kind: str, instead: Instead) -> tuple[Growth, ...]:
+    """Of what a pod would ask for more if its containers had other amounts *instead*."""
+    was, would_be = _Asked(manifest, kind, {}), _Asked(manifest, kind, instead)
+    found: list[Growth] = []
+    for side in SIDES:
+        for name in NAMES:
+            before, after = was.total(side, name), would_be.total(side, name)
+            if after is not None and (before is None or after > before):
+                found.append(Growth(side, name, before, after))
+    return tuple(found)
 
 
 def _rooms(bounds: ResourceBounds) -> Iterator[Room]:

@@ -23,6 +23,12 @@ HALF = {
 }
 
 
+DOUBLE = {
+    "mode": "Apply",
+    "mutations": [{"resources": {"requests": {"cpu": {"ratio": 2}, "memory": {"ratio": 2}}}}],
+}
+
+
 KATA = {
     "match": {"podSelector": {"matchLabels": {"tier": "kata"}}},
     "mode": "Apply",
@@ -54,6 +60,19 @@ FIXED = {
 NARROW = ResourceBounds(
     ranges=(Range("r", "container", "cpu", parse_quantity("200m"), parse_quantity("1")),),
     rooms=(Room("q", "requests", "cpu", parse_quantity("2")),),
+)
+
+
+def left(cpu: str, memory: str = "16Gi") -> ResourceBounds:
+    """What two quotas have left."""
+    first = Room("q", "requests", "cpu", parse_quantity(cpu))
+    second = Room("r", "requests", "memory", parse_quantity(memory))
+    return ResourceBounds(rooms=(first, second))
+
+
+SHRINKING = tuple(
+    left(cpu, memory)
+    for cpu, memory in (("9", "16Gi"), ("6", "3Gi"), ("4", "2Gi"), ("300m", "2Gi"), ("0", "0"))
 )
 
 

@@ -19,6 +19,7 @@ from nemutator_controller.mutations.patches import apply_patch
 from nemutator_controller.mutations.resource_bounds import ResourceBounds, Room
 from nemutator_controller.policies.snapshot import snapshot_of
 
+from tests.controller.admission.alike_pods import DOUBLE
 from tests.controller.admission.test_asked_again import HALF, cpu_of, stripped
 from tests.controller.admission.test_review_texts import OTHER_UID, sent
 from tests.controller.admission.test_webhook_handler import TEAM, Admission
@@ -189,20 +190,19 @@ def room(left: str) -> ResourceBounds:
     return ResourceBounds(rooms=(Room("q", "requests", "cpu", parse_quantity(left)),))
 
 
-@pytest.mark.parametrize(("policy", "times"), [(TEAM, 3), (HALF, 0)])
+@pytest.mark.parametrize(("policy", "times"), [(TEAM, 3), (HALF, 3), (DOUBLE, 2)])
 async def test_what_a_quota_has_left_counts_where_a_policy_says_what_pods_ask_for(
     policy: dict[str, Any], times: int
 ) -> None:
     """Each pod that is made leaves less of it."""
     admission = Admission(one=policy)
-    for number, left in enumerate(("4", "3", "2", "1")):
+    for number, left in enumerate(("4", "1", "200m", "199m")):
         admission.world.bounds = room(left)
         assert at_once(admission, sent(f"aaaa{number}", **CPU))
     assert admission.meter.value(names.ADMISSION_PLANS, origin="known") == times
     assert known(admission) == (1 if times else 0)
 
 
-ROOM = ResourceBounds(rooms=(Room("q", "requests", "cpu", parse_quantity("1")),))
 QUESTIONS = st.fixed_dictionaries(
     {
         "random": st.sampled_from(["x7k2p", "bcdfg", "long-one"]),
@@ -216,12 +216,13 @@ QUESTIONS = st.fixed_dictionaries(
         "opted_in": st.booleans(),
         "dry_run": st.booleans(),
         "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
-        "bounds": st.sampled_from([ResourceBounds(), ROOM]),
+        "bounds": st.sampled_from([ResourceBounds(), *map(room, ("1", "700m", "150m", "50m", "0"))]),
         "policies": st.sampled_from(
             [
                 snapshot_of({"team": TEAM, "half": HALF}),
                 snapshot_of({"team": TEAM}),
                 snapshot_of({"odd": ODD}),
+                snapshot_of({"double": DOUBLE}),
             ]
         ),
         "again": st.integers(1, 4),

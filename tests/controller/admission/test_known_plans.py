@@ -25,10 +25,12 @@ from nemutator_controller.policies.plans import Situation
 from nemutator_controller.policies.snapshot import NO_POLICIES, snapshot_of
 
 from tests.controller.admission.alike_pods import (
+    DOUBLE,
     FIXED,
     GUARANTEED,
     HALF,
     HASHED,
+    NARROW,
     POLICIES,
     REQUESTED,
     SITUATION,
@@ -36,6 +38,7 @@ from tests.controller.admission.alike_pods import (
     VARIABLE,
     asking_for,
     known,
+    left,
     of_another_workload,
     pod,
     revised,
@@ -272,16 +275,46 @@ def test_every_field_of_a_situation_is_looked_at() -> None:
 
 def test_a_plan_holds_for_the_bounds_that_it_was_made_within() -> None:
     plans = KnownPlans()
-    left = (Room("q", "requests", "cpu", parse_quantity(text)) for text in ("2", "1"))
-    bounds = [ResourceBounds(), *(ResourceBounds(rooms=(room,)) for room in left)]
-    bounds.append(ResourceBounds(largest={"cpu": parse_quantity("2")}))
-    keys = {
-        plans.key_of(
-            pod(), SITUATION, NO_POLICIES, circumstances_of(None, frozenset(), frozenset(), each)
-        )
-        for each in (*bounds, ResourceBounds())
-    }
-    assert len(keys) == len(bounds)
+    rooms = [ResourceBounds(rooms=(Room("q", "requests", "cpu", parse_quantity(text)),)) for text in "21"]  # fmt: skip
+    others = [NARROW, ResourceBounds(largest={"cpu": parse_quantity("2")})]
+
+    def keys(manifest: Any) -> int:
+        found = {
+            plans.key_of(
+                manifest, SITUATION, NO_POLICIES, circumstances_of(None, frozenset(), frozenset(), each)
+            )
+            for each in (*rooms, *others, ResourceBounds())
+        }  # fmt: skip
+        return len(found)
+
+    # What there is room for is compared with what a pod asks for, if that is known.
+    assert keys(pod()) == len(others) + 1
+    odd = pod()
+    odd["spec"]["containers"][0]["resources"] = {"requests": {"cpu": 1}}
+    assert keys(odd) == len(rooms) + len(others) + 1
+
+
+async def test_a_plan_is_known_again_while_there_is_room_for_what_it_asks() -> None:
+    admission = Admission(double=DOUBLE)
+    asked = {"requests": {"cpu": "1"}}
+    lefts = "9", "2", "1999m", "2", "999m"
+    warned = []
+    for number, each in enumerate(lefts):
+        admission.world.bounds = left(each)
+        warned.append((await admission.ask(asking_for(number, asked), name="")).warnings)
+    # What even the pod itself has no room for is not ours to think about.
+    assert list(map(bool, warned)) == [False, False, True, False, False]
+    assert admission.meter.value(names.ADMISSION_PLANS, origin="known") == 3
+
+
+async def test_what_no_pod_says_is_left_to_who_plans_for_it() -> None:
+    admission, alone = Admission(double=DOUBLE), Admission(double=DOUBLE)
+    odd = asking_for(1, {"requests": {"cpu": "1"}}, overhead=["1"])
+    assert (await admission.ask(odd, name="")).operations
+    for each in (admission, alone):
+        each.world.bounds = left("9")
+    next(alone.ids)
+    assert await admission.ask(odd, name="") == await alone.ask(odd, name="")
 
 
 def test_a_lookup_is_noted() -> None:

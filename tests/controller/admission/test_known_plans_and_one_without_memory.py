@@ -12,11 +12,13 @@ from nemutator_controller.mutations.resource_bounds import ResourceBounds
 from nemutator_controller.policies.snapshot import snapshot_of
 
 from tests.controller.admission.alike_pods import (
+    DOUBLE,
     FIXED,
     HALF,
     HASHED,
     NARROW,
     POLICIES,
+    SHRINKING,
     TEAM,
     VARIABLE,
     pod,
@@ -52,7 +54,7 @@ QUESTIONS = st.fixed_dictionaries(
         ),
         "beside": st.sampled_from([{}, {"requests": {"cpu": "2"}}, {"limits": {"memory": "3Gi"}}]),
         "of_pod": st.sampled_from([{}, {}, {"resources": {"requests": {"cpu": "8"}}}]),
-        "bounds": st.sampled_from([ResourceBounds(), ResourceBounds(), NARROW]),
+        "bounds": st.sampled_from([ResourceBounds(), ResourceBounds(), NARROW, *SHRINKING]),
         "taken_back": st.sampled_from([frozenset(), frozenset({"metadata.labels[team]"})]),
         "policies": st.sampled_from(
             [
@@ -61,6 +63,7 @@ QUESTIONS = st.fixed_dictionaries(
                     POLICIES,
                     {"half": HALF},
                     {"half": HALF | {"match": {}}},
+                    {"double": DOUBLE, "team": TEAM},
                     {"half": HALF | {"match": {}, "mode": "Preview"}, "team": TEAM},
                     {"half": HALF | {"match": {}}, "more": FIXED},
                     {"team": TEAM},

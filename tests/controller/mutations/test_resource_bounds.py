@@ -14,6 +14,7 @@ from nemutator_controller.mutations.resource_bounds import (
     ResourceBounds,
     Room,
     broken_by,
+    growth_of,
     own_bounds,
 )
 from nemutator_controller.mutations.resources import (
@@ -252,3 +253,20 @@ def test_no_bound_is_broken_that_was_not(
     apply(draft, wanted, Circumstances(WEB, NO_ADVICE, bounds=lambda: bounds), policy="p")
     before, after = (broken_by(each, "Pod", {}, bounds) for each in (manifest, draft.manifest))
     assert after.keys() <= before.keys()
+
+
+@given(sections, sections, sections, st.sampled_from(["requests", "limits"]), cpus)
+def test_what_a_pod_grows_by_fits_into_a_room_that_it_does_not_break(
+    own: Json, beside: Json, instead: Json, side: Any, left: str
+) -> None:
+    def cpu(section: Json) -> Json:
+        return {each: {"cpu": text} for each, text in section.items()}
+
+    manifest = pod(container("app", **cpu(own)), container("side", **cpu(beside)))
+    other: Instead = {"app": {each: {"cpu": amount(text)} for each, text in instead.items()}}
+    room = Room("q", side, "cpu", amount(left))
+    bounds = ResourceBounds(rooms=(room,))
+    breaks = broken_by(manifest, "Pod", other, bounds).keys() - broken_by(
+        manifest, "Pod", {}, bounds
+    )
+    assert all(each.fits(room) for each in growth_of(manifest, "Pod", other)) == (not breaks)
