@@ -81,8 +81,9 @@ class PrometheusHttp:
             # 503 is its own word for a query that took too long, or was cut off.
             if error.status is None or error.status >= 500 or error.status == 429:
                 raise PrometheusUnavailableError(str(error)) from None
-            # 422 is what Prometheus and VictoriaMetrics answer who ask for more samples or points than they are to compute;
-            # with a status of success the answer was too long for us.
-            if error.status == 422 or error.status // 100 == 2:
+            # 422 is what Prometheus and VictoriaMetrics answer who ask for more samples or points than they are to compute, 413
+            # what Mimir answers where its own parts send each other too much, and proxies to a form that names too many
+            # namespaces; with a status of success the answer was too long for us.
+            if error.status in (413, 422) or error.status // 100 == 2:
                 raise PrometheusTooMuchError(str(error)) from None
             raise PrometheusRefusedError(str(error)) from None

@@ -125,6 +125,7 @@ async def test_a_long_range_begins_where_it_was_asked_to(asked: RecordingEngine)
     [
         (400, PrometheusRefusedError),
         (302, PrometheusRefusedError),
+        (413, PrometheusTooMuchError),
         (422, PrometheusTooMuchError),
         (429, PrometheusUnavailableError),
         (503, PrometheusUnavailableError),
