@@ -33,7 +33,6 @@ from tests.e2e.testbed.webhook import (
 )
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.daemons import Daemon
-from tests.testbed.running.leftovers import MARK
 from tests.testbed.running.ports import LOOPBACK, free_port
 
 NAMESPACE = "nemutator"
@@ -73,7 +72,6 @@ class AdmissionService:
         daemon = self.cluster.run.started(
             f"admission-{name}",
             [
-                "/usr/bin/env", f"--unset={MARK}",
                 sys.executable, "-m", "nemutator_controller", "admission",
                 f"--data-dir={data}", f"--address={self.host}:{port}",
                 f"--tls-certificate={self.folder / 'tls.crt'}",

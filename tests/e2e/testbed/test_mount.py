@@ -28,7 +28,6 @@ from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node.namespace import Namespace
 from tests.testbed.parts.node.node import Node
 from tests.testbed.running.daemons import Daemon
-from tests.testbed.running.leftovers import MARK
 from tests.testbed.running.waiting import until
 
 REPOSITORY = Path(__file__).parents[3]
@@ -60,8 +59,7 @@ class Driver:
     def start(self) -> None:
         name = f"mount-{secrets.token_hex(3)}"
         command = [
-            # The run's mark looks like a setting of ours, and an unknown one.
-            "env", f"--unset={MARK}", sys.executable, "-m", "nemutator_agent", "mount", "--log-format=json",
+            sys.executable, "-m", "nemutator_agent", "mount", "--log-format=json",
             f"--kubelet-root={self.node.kubelet_root}", f"--node={self.node.name}",
             f"--credentials={self.desk}",
         ]  # fmt: skip

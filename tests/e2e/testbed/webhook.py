@@ -24,7 +24,6 @@ from tests.certificates import Authority
 from tests.e2e.talking import ask
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.daemons import Daemon
-from tests.testbed.running.leftovers import MARK
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.waiting import until
 
@@ -168,8 +167,6 @@ def standing(
         return cluster.run.started(
             f"admission-{number}" if number else "admission",
             [
-                # The testbed marks what it starts with a variable that is no setting of ours.
-                "/usr/bin/env", f"--unset={MARK}",
                 sys.executable, "-m", "nemutator_controller", "admission",
                 f"--data-dir={own}", f"--address={LOOPBACK}:{port}",
                 f"--tls-certificate={folder / 'tls.crt'}", f"--tls-key={folder / 'tls.key'}",
@@ -230,7 +227,7 @@ def _brain(
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     return cluster.run.started(
         "brain",
-        ["/usr/bin/env", f"--unset={MARK}", sys.executable, "-m", "nemutator_controller", "brain"],
+        [sys.executable, "-m", "nemutator_controller", "brain"],
         environment={
             "PATH": os.defpath,
             "KUBERNETES_SERVICE_HOST": LOOPBACK,

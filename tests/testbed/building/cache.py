@@ -14,6 +14,9 @@ from pathlib import Path
 
 from tests.testbed.building.recipes import KEY_LENGTH, Recipe
 
+VARIABLE = "TESTBED_CACHE"
+"""Not called like the settings of nemutator: its commands refuse what begins so and is none of them."""
+
 UNFINISHED = ".making-"
 GIGABYTE = 10**9
 
@@ -23,8 +26,8 @@ class MissingPartError(Exception):
 
 
 def directory(environment: Mapping[str, str] = os.environ) -> Path:
-    """The cache of this user: NEMUTATOR_CACHE, else nemutator in the user's cache directory."""
-    if named := environment.get("NEMUTATOR_CACHE"):
+    """The cache of this user: TESTBED_CACHE, else nemutator in the user's cache directory."""
+    if named := environment.get(VARIABLE):
         return Path(named).absolute()
     return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nemutator"
 
@@ -53,7 +56,7 @@ class Cache:
             lock = (self.directory / "lock").open("w")
         except OSError as error:
             raise MissingPartError(
-                f"the cache cannot be written: {error}; remedy: NEMUTATOR_CACHE=/another/folder"
+                f"the cache cannot be written: {error}; remedy: {VARIABLE}=/another/folder"
             ) from error
         with lock:
             try:
@@ -105,7 +108,7 @@ class Cache:
         if shortage := disk_shortage(recipe, shutil.disk_usage(self.directory).free):
             raise MissingPartError(
                 f"{shortage} on the file system of {self.directory}; "
-                f"remedy: free some, or NEMUTATOR_CACHE=/folder/on/another/disk make testbed"
+                f"remedy: free some, or {VARIABLE}=/folder/on/another/disk make testbed"
             )
 
 

@@ -6,10 +6,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from nemutator_common.settings import resolve
+from nemutator_ctl.settings import CtlSettings
 
 from tests.testbed.building import cache as caching
 from tests.testbed.building.cache import GIGABYTE, Cache, MissingPartError
 from tests.testbed.building.recipes import Recipe
+from tests.testbed.parts.machine.machine import ACCELERATOR
+from tests.testbed.running.leftovers import MARK, RUNS
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -150,7 +154,7 @@ def test_the_lock_is_free_after_a_failure(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_names_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     cache = Cache(tmp_path / "file" / "cache")
-    with pytest.raises(MissingPartError, match="NEMUTATOR_CACHE="), cache.locked(silent):
+    with pytest.raises(MissingPartError, match="TESTBED_CACHE="), cache.locked(silent):
         pass
 
 
@@ -161,17 +165,24 @@ def test_a_full_disk_is_told_with_what_there_is_and_what_is_needed() -> None:
 
 
 def test_a_disk_that_is_too_small_names_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(MissingPartError, match="NEMUTATOR_CACHE=") as raised:
+    with pytest.raises(MissingPartError, match="TESTBED_CACHE=") as raised:
         Cache(tmp_path).check_disk(recipe(room_gb=10**9))
     assert str(tmp_path) in str(raised.value)
     Cache(tmp_path).check_disk(recipe(room_gb=0))
 
 
+@pytest.mark.parametrize("variable", [caching.VARIABLE, MARK, RUNS, ACCELERATOR])
+def test_commands_of_the_product_take_no_variable_of_the_testbed_for_a_setting(
+    variable: str,
+) -> None:
+    resolve(CtlSettings, file={}, environment={variable: "/x"}, flags={})
+
+
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
-        ({"NEMUTATOR_CACHE": "/disk/cache", "XDG_CACHE_HOME": "/x"}, Path("/disk/cache")),
-        ({"NEMUTATOR_CACHE": "", "XDG_CACHE_HOME": "/x"}, Path("/x/nemutator")),
+        ({"TESTBED_CACHE": "/disk/cache", "XDG_CACHE_HOME": "/x"}, Path("/disk/cache")),
+        ({"TESTBED_CACHE": "", "XDG_CACHE_HOME": "/x"}, Path("/x/nemutator")),
         ({}, Path.home() / ".cache" / "nemutator"),
     ],
 )

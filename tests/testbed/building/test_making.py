@@ -89,7 +89,7 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     bench = Bench(tmp_path / "file")
     assert not bench.make("vault")
-    assert "remedy: NEMUTATOR_CACHE=" in bench.said[0]
+    assert "remedy: TESTBED_CACHE=" in bench.said[0]
 
 
 def test_there_is_a_maker_for_every_part() -> None:

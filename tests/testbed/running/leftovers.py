@@ -19,8 +19,8 @@ from pathlib import Path
 from tests.testbed.running import bridges
 from tests.testbed.running.waiting import NotInTimeError, until
 
-MARK = "NEMUTATOR_TESTBED_RUN"
-RUNS = "NEMUTATOR_TESTBED_RUNS"
+MARK = "TESTBED_RUN"
+RUNS = "TESTBED_RUNS"
 LOCK = "lock"
 CGROUPS = Path("/sys/fs/cgroup")
 ID = re.compile(r"[0-9a-f]{6}")

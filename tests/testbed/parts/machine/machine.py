@@ -36,7 +36,7 @@ REBOOTED_S = 1800.0
 
 CALL_S = 600.0
 
-ACCELERATOR = "NEMUTATOR_MACHINE_ACCELERATOR"
+ACCELERATOR = "TESTBED_ACCELERATOR"
 """Names another of QEMU's. Not found out: where KVM is there, guests may hang at their start."""
 
 CPUS = 2
