@@ -83,7 +83,12 @@ class Applying:
         if before is not None and same(
             _unstamped(before.document, subject), _unstamped(result, subject)
         ):
-            return Applied(subject=subject, outcome="unchanged", warnings=warnings)
+            return Applied(
+                subject=subject,
+                outcome="unchanged",
+                previewed=planned.previewed,
+                warnings=warnings,
+            )
         decisions = self._decisions(subject, planned, id_, warnings)
         # The journal must not show a change that is refused afterwards.
         await self.manifests.check(subject, result)

@@ -141,6 +141,16 @@ async def test_a_preview_is_journaled_and_changes_nothing() -> None:
     assert entry.decision.mode == "preview"
 
 
+async def test_a_preview_is_shown_again_of_a_manifest_that_has_not_changed() -> None:
+    place = Place()
+    await place.apply(deployment())
+    await place.apply(policy(mode="Preview"))
+    applied = await place.apply(deployment())
+    assert applied.outcome == "unchanged"
+    assert [edit.path for edit in applied.previewed] == [TEAM, CPU]
+    assert place.kept(deployment()) == deployment()
+
+
 async def test_taking_back_restores_the_manifest_and_removes_our_mark() -> None:
     place = Place()
     await place.apply(policy())
