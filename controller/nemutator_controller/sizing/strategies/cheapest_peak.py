@@ -94,7 +94,7 @@ def _hours_ago(rows: Numbers, hours: int) -> Numbers:
 
 def _passed(expected: Numbers, largest: Numbers) -> Numbers:
     """By expectation, hour and margin: the share of the days before on which a peak was above."""
-    above = _most(largest / expected, DAY_HOURS)
+    above = _most(_ratio(largest, expected), DAY_HOURS)
     days = np.ones(expected.shape)
     passed = np.repeat(np.array(_LIKELY)[:, np.newaxis], expected.shape[1], axis=1)
     passed = np.repeat(passed[:, :, np.newaxis], len(MARGINS), axis=2)
@@ -109,11 +109,17 @@ def _passed(expected: Numbers, largest: Numbers) -> Numbers:
 def _cheapest(expected: Numbers, passed: Numbers, lately: Numbers) -> Numbers:
     """What is to be requested in each hour; *lately* is the average use of the week before it."""
     reserved = _average(expected, DAY_HOURS)
-    cost = (reserved / lately)[:, :, np.newaxis] * MARGINS + PRICE * passed
+    cost = _ratio(reserved, lately)[:, :, np.newaxis] * MARGINS + PRICE * passed
     cost = np.where(np.isnan(cost), np.inf, cost)
     by_hour = cost.transpose(1, 0, 2).reshape(expected.shape[1], -1)
     which, margin = np.divmod(by_hour.argmin(axis=1), len(MARGINS))
     return np.asarray(expected[which, np.arange(len(which))] * MARGINS[margin], dtype=np.float64)
+
+
+def _ratio(above: Numbers, below: Numbers) -> Numbers:
+    """Where nothing was used it is infinite, or no number of nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return above / below
 
 
 def _lately(demand: Numbers) -> Numbers:

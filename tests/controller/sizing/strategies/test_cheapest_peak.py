@@ -66,3 +66,16 @@ def test_hours_without_a_pod_change_nothing() -> None:
 
 def test_who_was_never_seen_gets_no_request() -> None:
     assert np.isnan(cheapest_peak.memory(_use(np.full(48, np.nan)))).all()
+
+
+def test_who_used_nothing_for_days_gets_the_least_and_then_what_it_needs() -> None:
+    hours = np.zeros(24 * DAYS)
+    hours[24 * 14 :] = 1e9
+    wanted = cheapest_peak.memory(_use(hours))
+    assert wanted[24 * 14] == peaks.LEAST_BYTES
+    assert wanted[24 * 14 + 1] >= 1e9
+    assert 1e9 <= wanted[-1] <= 1.25e9
+
+
+def test_who_never_used_anything_gets_the_least() -> None:
+    assert cheapest_peak.memory(_use(np.zeros(24 * DAYS)))[-1] == peaks.LEAST_BYTES
