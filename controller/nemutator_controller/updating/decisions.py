@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from nemutator_common.admission_snapshots import SIZING_PREFIX
 
+from nemutator_controller.daily_changes import may_change
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations.advisor import Side
 from nemutator_controller.mutations.edits import same
@@ -19,7 +20,6 @@ from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import PathError, value_at
 from nemutator_controller.mutations.qos import class_of, class_with, quantity
 from nemutator_controller.mutations.stamps import parse_stamp
-from nemutator_controller.updating.hourly_advice import MOST_CHANGES, MOST_WITH_RISES
 from nemutator_controller.updating.model import ResourceLimits, SizedResource, SoundSizing
 from nemutator_controller.updating.node_room import lacking, needs_of
 from nemutator_controller.updating.records import (
@@ -224,8 +224,8 @@ def _amount(
         return known.reason or "no advice"
     target = _held(amount.target, resource, limits)
     if amount.hourly:
-        most = MOST_WITH_RISES if target > request else MOST_CHANGES
-        if target != request and situation.changes_of_day.get(container.name, 0) >= most:
+        changed = situation.changes_of_day.get(container.name, 0)
+        if target != request and not may_change(changed, rises=target > request):
             return f"its changes of 24 hours are used up: {target} would fit better"
     if situation.only_larger and target <= request:
         return SEASON_OVER

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from nemutator_controller.daily_changes import MOST_WITH_RISES
 from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.updating.model import SoundSizing
 from nemutator_controller.updating.ports import HourlyAdvice
@@ -22,8 +23,6 @@ from nemutator_controller.updating.records import (
 )
 
 DAY_S = 86_400.0
-MOST_CHANGES, MOST_WITH_RISES = 4, 6
-"""Of one container's CPU in 24 hours: after four it is not lowered, and may still rise twice."""
 
 LIMITED = "its CPU limit is what it requests, and would follow it: what it uses is what it may"
 

@@ -2,12 +2,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from nemutator_controller.daily_changes import MOST_WITH_RISES
 from nemutator_controller.updating.decisions import SizingSituation, changed_fields, decide
 from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.hourly_advice import (
     DAY_S,
     LIMITED,
-    MOST_WITH_RISES,
     ChangesOfDay,
     hourly_containers,
     with_hourly,

@@ -9,12 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.daily_changes import MOST_CHANGES
 from nemutator_controller.sizing.hourly.points import PER_HOUR, HourlyPoints
-from nemutator_controller.sizing.strategies.few_changes import (
-    MOST_CHANGES,
-    Millis,
-    with_few_changes,
-)
+from nemutator_controller.sizing.strategies.few_changes import Millis, with_few_changes
 from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, HOUR_S, Numbers
 
 STRATEGY = "nemutator-hourly"

@@ -5,11 +5,8 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.daily_changes import may_change
 from nemutator_controller.sizing.strategies.recorded_use import DAY_HOURS, Numbers
-
-MOST_CHANGES, MOST_WITH_RISES = 4, 6
-"""Of one container in any 24 hours. After four nothing is lowered, and two rises may still come: in replay a request that could not
-rise any more missed several times as much."""
 
 NONE_YET = -1
 Millis = npt.NDArray[np.int64]
@@ -23,8 +20,7 @@ def in_millis(requested: Numbers) -> Millis:
 
 
 def with_few_changes(wanted: Millis) -> Millis:
-    """*wanted* by the hour, but lowered only while it was changed less than `MOST_CHANGES` times in 24 hours, and never changed
-    more than `MOST_WITH_RISES` times: what comes beyond waits."""
+    """*wanted* by the hour, but changed in 24 hours only as often as it may be: what comes beyond waits."""
     given: list[int] = wanted.tolist()
     changed: deque[int] = deque()
     for hour in range(1, len(given)):
@@ -33,9 +29,8 @@ def with_few_changes(wanted: Millis) -> Millis:
             continue
         while changed and changed[0] <= hour - DAY_HOURS:
             changed.popleft()
-        most = MOST_WITH_RISES if now > before else MOST_CHANGES
-        if len(changed) >= most:
-            given[hour] = before
-        else:
+        if may_change(len(changed), rises=now > before):
             changed.append(hour)
+        else:
+            given[hour] = before
     return np.array(given, dtype=np.int64)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from nemutator_controller.daily_changes import MOST_CHANGES
 from nemutator_controller.sizing.hourly.points import PER_HOUR, STEP_S, points_of
 from nemutator_controller.sizing.hourly.requests import LEAST_HOURS, hourly_request, lacks_hours
-from nemutator_controller.sizing.strategies.few_changes import MOST_CHANGES
 
 from tests.fakes.hourly import hours_of_use, request_alone
 

@@ -1,9 +1,8 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nemutator_controller.daily_changes import MOST_CHANGES, MOST_WITH_RISES
 from nemutator_controller.sizing.strategies.few_changes import (
-    MOST_CHANGES,
-    MOST_WITH_RISES,
     NONE_YET,
     in_millis,
     with_few_changes,

@@ -1,6 +1,6 @@
 import numpy as np
+from nemutator_controller.daily_changes import MOST_WITH_RISES
 from nemutator_controller.sizing.strategies import hourly_cpu, hourly_given
-from nemutator_controller.sizing.strategies.few_changes import MOST_WITH_RISES
 from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
 
 HOURS = 24 * 9
