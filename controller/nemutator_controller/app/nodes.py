@@ -188,6 +188,6 @@ class ReportsWithFlows:
         return stored
 
     def take(self, node: str, stored: Stored[Envelope], *, now: float) -> None:
-        for envelope in stored.fresh:
-            if envelope.report.flows:
-                self.flows.take(node, envelope.report.flows, now=now)
+        flows = [flow for envelope in stored.fresh for flow in envelope.report.flows]
+        if flows:
+            self.flows.take(node, flows, now=now)

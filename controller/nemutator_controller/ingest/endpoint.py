@@ -30,7 +30,7 @@ from nemutator_controller.ingest.series_tables import UnknownSeriesError
 RETRY_AFTER_S = 5
 
 LONG = 512 << 10
-"""Bytes of a body that is decoded in a thread."""
+"""Bytes of a body that is decoded and checked in a thread: it would hold the loop up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,11 @@ class Uplink:
         return await _acknowledge(self._taken(kind, call.body, call.caller), self.meter)
 
     async def _taken(self, content_type: str, body: bytes, caller: Caller) -> Ack:
-        # Columns are read where they lie; a long body of JSON would hold the loop up.
         form = decode_columns if content_type == COLUMNS_TYPE else decode
         if len(body) < LONG:
             return await self.receiver.receive(lambda: form(body), caller)
-        batch = await asyncio.to_thread(form, body)
-        return await self.receiver.receive(lambda: batch, caller)
+        batch = await asyncio.to_thread(self.receiver.checked, lambda: form(body), caller)
+        return await self.receiver.receive_checked(batch)
 
     async def _acknowledged(self, request: web.Request) -> web.Response:
         node, epoch = request.query.get("node", ""), request.query.get("epoch", "")

@@ -43,24 +43,36 @@ class Receiver:
         What is shown does not wait for the disk: when that is full, the page stays current, only the
         history has a gap, and the agent keeps what was not acknowledged.
         """
-        batch = await self.turns.opened(lambda: self._shown(open_body(), caller))
+        opened = self.turns.opened(lambda: self._shown(self.checked(open_body, caller)))
+        return await self._stored(await opened)
+
+    async def receive_checked(self, batch: Batch) -> Ack:
+        """The same of a *batch* that `checked` has returned."""
+        return await self._stored(await self.turns.opened(lambda: self._shown(batch)))
+
+    def checked(self, open_body: Callable[[], Batch], caller: Caller) -> Batch:
+        """The batch that *open_body* returns, unless it is refused. Safe in a thread."""
+        batch = open_body()
+        _admit(caller, batch.node)
+        now = self.process.clock.now()
+        if isinstance(batch, ColumnBatch):
+            check_columns(batch, now=now)
+        else:
+            check(batch, now=now)
+        return batch
+
+    async def _stored(self, batch: Batch) -> Ack:
         stored = await self.store.store(batch, now=self.process.clock.now())
         self.process.meter.count(names.REPORTS_STORED, len(stored.fresh))
         self.process.meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
         self.process.meter.count(names.REPORTS_LOST, stored.lost)
         return self._ack(batch.node, batch.epoch, stored.seq)
 
-    def _shown(self, batch: Batch, caller: Caller) -> Batch:
-        """*batch*, once it is checked, shown and named."""
-        _admit(caller, batch.node)
-        now = self.process.clock.now()
-        packed = None
-        if isinstance(batch, ColumnBatch):
-            check_columns(batch, now=now)
-            packed = batch.latest
-        else:
-            check(batch, now=now)
-        if not self.view.see(batch.node, batch.epoch, batch.envelopes[-1], now=now, packed=packed):
+    def _shown(self, batch: Batch) -> Batch:
+        """*batch*, once it is shown and named."""
+        packed = batch.latest if isinstance(batch, ColumnBatch) else None
+        last, now = batch.envelopes[-1], self.process.clock.now()
+        if not self.view.see(batch.node, batch.epoch, last, now=now, packed=packed):
             raise TooManyNodesError
         if isinstance(batch, ColumnBatch):
             self._name(batch)

@@ -6,6 +6,7 @@ so that who owns it has to be found out once, and not for every point.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Protocol, Self, overload
 
 import numpy as np
@@ -17,6 +18,10 @@ Numbers = npt.NDArray[np.float64]
 
 MOST_SERIES = 20_000
 """Series of one node that are told apart; when there are more, all of them are named anew."""
+
+
+_TOLD = ("from_at", "to_at", *POINT_COLUMNS)
+_told = attrgetter(*_TOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +127,15 @@ class NamedSeries(Sequence[Series]):
 def points_of(series: NamedSeries, envelopes: Iterable[Envelope]) -> UsagePoints:
     """The summaries of *envelopes*; those of further series are named in *series*."""
     summaries = [one for envelope in envelopes for one in envelope.report.summaries]
+    # None becomes NaN.
+    told = np.array([_told(one) for one in summaries], dtype=np.float64)
+    from_at, to_at, *columns = np.ascontiguousarray(told.reshape(-1, len(_TOLD)).T)
     return UsagePoints(
         series=series,
         of=np.array([series.number(one) for one in summaries], dtype=np.int32),
-        from_at=np.array([one.from_at for one in summaries], dtype=np.float64),
-        to_at=np.array([one.to_at for one in summaries], dtype=np.float64),
-        columns={
-            name: np.array([_number(one, name) for one in summaries], dtype=np.float64)
-            for name in POINT_COLUMNS
-        },
+        from_at=from_at,
+        to_at=to_at,
+        columns=dict(zip(POINT_COLUMNS, columns, strict=True)),
     )
 
 
@@ -156,8 +161,3 @@ def joined(series: Sequence[Series], reported: Sequence[PointArrays]) -> UsagePo
             for name in found
         },
     )
-
-
-def _number(summary: Summary, name: str) -> float:
-    value: float | None = getattr(summary, name)
-    return np.nan if value is None else value

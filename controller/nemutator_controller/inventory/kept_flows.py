@@ -1,6 +1,7 @@
 """Flows that agents have told of lately. A report has those of the pods that were looked at since the one before."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from nemutator_common.wire_activity import Flow
 
@@ -37,8 +38,9 @@ class KeptFlows:
             kept[key] = now, flow
         for old in [key for key, (at, _) in kept.items() if at < now - KEPT_S]:
             del kept[old]
-        while len(kept) > self._most_of_node:
-            del kept[next(iter(kept))]
+        # One by one the first would be looked for among all that are gone.
+        for oldest in list(islice(kept, max(0, len(kept) - self._most_of_node))):
+            del kept[oldest]
         self._nodes[node] = kept
         self._count += len(kept)
         while self._count > self._most and len(self._nodes) > 1:

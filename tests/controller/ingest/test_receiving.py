@@ -92,6 +92,20 @@ async def test_what_is_refused_is_neither_shown_nor_stored() -> None:
     assert not brain.store.points
 
 
+async def test_what_was_checked_beforehand_is_shown_and_stored() -> None:
+    brain = Brain()
+    for wrong, refusal in (
+        (batch((2, 1)), RefusedBatchError),
+        (batch((1,), node="n2"), ForbiddenNodeError),
+    ):
+        with pytest.raises(refusal):
+            brain.receiver.checked(lambda sent=wrong: sent, Caller("agent", "n1"))  # type: ignore[misc]
+    checked = brain.receiver.checked(lambda: batch((1,)), Caller("agent", "n1"))
+    assert not brain.nodes.all()
+    assert (await brain.receiver.receive_checked(checked)).seq == 1
+    assert [node.seq for node in brain.nodes.all()] == [1]
+
+
 async def test_a_full_disk_stops_the_acks_and_not_the_picture() -> None:
     brain = Brain()
     brain.store.broken = "full"
