@@ -11,7 +11,8 @@ Fields of `Shared` stand at the top of the file and have no role in their variab
 `NEMUTATOR_DATA_DIR`, `--data-dir`. One file and one environment serve all processes of a machine:
 each reads its own part, ignores the parts of other roles, and refuses what belongs to no role.
 
-No setting is a secret: values are printed and named in messages, while secrets come from files.
+No setting is a secret: values are printed and named in messages, while secrets come from files. Where an address
+has a password all the same, it is refused, and the message leaves that out.
 This module is pure: `launching.py` reads the file and the environment.
 """
 
@@ -146,6 +147,12 @@ class ServesMetrics(Shared):
     )
 
 
+_PASSWORD = re.compile(r"(?i:(?<=password=))[^&\s'\"]+")
+"""As PostgreSQL's clients take it, too."""
+_USER = re.compile(r"(?<=://).*(?=@)", re.DOTALL)
+"""In an address, with a password that may have any character."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """Where a setting can be given, and which values it takes."""
@@ -223,7 +230,8 @@ def resolve(
         if wrong is None:
             values[field.name] = value
         else:
-            problems.append(f"{where}={raw!r}: {wrong}")
+            shown = _USER.sub("…", _PASSWORD.sub("…", repr(raw)))
+            problems.append(f"{where}={shown}: {wrong}")
     if problems:
         raise SettingsError(problems)
     return Resolved(schema(**values), sources)

@@ -118,8 +118,16 @@ def add_cluster(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--cluster",
         metavar="NAME",
+        type=_cluster,
         help="another cluster, of those that `nemutator clusters` shows",
     )
+
+
+def _cluster(text: str) -> str:
+    # An empty variable of a script would ask a path that there is not.
+    if not text:
+        raise argparse.ArgumentTypeError("expected the name of a cluster")
+    return text
 
 
 def of_cluster(arguments: argparse.Namespace, path: str) -> str:

@@ -112,6 +112,20 @@ def test_every_problem_is_reported_at_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("postgresql://brain:s3/cr@t@db:5432/n", "postgresql://…@db:5432/n"),
+        ("postgresql://brain@db/n?Password=s3cr@t&x=1", "postgresql://…@db/n?Password=…&x=1"),
+        ("host=db password=s3cret user=brain", "host=db password=… user=brain"),
+        ("https://db/n?password=s3cret&x=1", "https://db/n?password=…&x=1"),
+        ("https://db/n", "https://db/n"),
+    ],
+)
+def test_a_password_in_a_value_that_is_refused_is_not_repeated(given: str, shown: str) -> None:
+    assert problems(flags={"every_s": given}) == [f"--every-s={shown!r}: expected a number"]
+
+
+@pytest.mark.parametrize(
     ("file", "problem"),
     [
         ({"observe": {"node": 1}}, "observe.node: unknown setting (did you mean nodes?)"),
