@@ -152,7 +152,9 @@ class _Cursor:
             .limit(KEPT_EPOCHS)
         )
         connection.execute(first)
-        connection.execute(delete(self.table).where(*self._writers, columns.epoch.not_in(newest)))
+        # Others may seem newer, where the clock was set back since.
+        old = columns.epoch.not_in(newest), columns.epoch != self.epoch
+        connection.execute(delete(self.table).where(*self._writers, *old))
         connection.execute(delete(self.table).where(columns.touched_at < now - KEPT_WRITERS_S))
 
     @property

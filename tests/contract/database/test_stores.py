@@ -68,6 +68,16 @@ async def test_storing_again_changes_nothing(stores: Stores) -> None:
     assert await moments(stores) == [0, 1, 2]
 
 
+async def test_an_epoch_that_begins_after_the_clock_was_set_back_is_counted_once(
+    stores: Stores,
+) -> None:
+    for life in range(KEPT_EPOCHS):
+        await stores.reports.store(batch((1,), epoch=f"e{life}"), now=NOW + 86_400)
+    await stores.reports.store(batch((1, 2), epoch="later"), now=NOW)
+    assert await stores.reports.stored_up_to("n1", "later") == 2
+    assert not (await stores.reports.store(batch((1, 2), epoch="later"), now=NOW + 1)).fresh
+
+
 async def test_another_epoch_and_another_node_have_numbers_of_their_own(stores: Stores) -> None:
     await stores.reports.store(batch((5,), epoch="e1"), now=NOW)
     await stores.reports.store(batch((1,), epoch="e2", at=NOW + 9), now=NOW)
