@@ -49,6 +49,15 @@ def test_strategies_are_compared_where_they_miss_alike() -> None:
     assert found.cost > replay("krr", "cpu", uses).cost
 
 
+def test_vpa_is_compared_for_memory_by_its_margin() -> None:
+    random = np.random.default_rng(3)
+    uses = [_use(random.normal(2e9, 3e8, (1, 24 * 21))) for _ in range(4)]
+    found = replay_at("vpa", "memory", uses, missed=0.03)
+    assert found is not None
+    assert 1.0 < found.number < 2.0
+    assert found.missed == 0.03
+
+
 def test_who_always_misses_more_is_not_compared() -> None:
     rising = np.geomspace(1.0, 1e6, 24 * 10)[np.newaxis]
     assert replay_at("krr", "cpu", [_use(rising)], missed=0.0001) is None

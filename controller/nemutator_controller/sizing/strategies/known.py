@@ -36,6 +36,9 @@ HOURLY_GIVEN = "nemutator-hourly-policy"
 
 _PERCENTS = (0.0, 5.0, 10.0, 14.0, 18.0, 25.0, 40.0, 60.0, 100.0, 200.0, 400.0)
 _BUFFERS = (1.0, 1.05, 1.1, 1.15, 1.25, 1.4, 1.6, 2.0, 3.0, 5.0)
+_MARGINS = (
+    0.5, 0.8, 0.9, 1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 3.0, 5.0,
+)  # fmt: skip
 _PERCENTILES = (50.0, 66.0, 80.0, 90.0, 95.0, 97.0, 98.0, 99.0, 99.3, 99.5, 99.6, 99.7, 99.9, 100.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999, 0.999999, 1.0)
 _PRICES = (
@@ -66,7 +69,9 @@ STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
     },
     "vpa": {
         "cpu": SizingStrategy(vpa.cpu, vpa.PERCENTILE, _SHARES),
-        "memory": SizingStrategy(vpa.memory, vpa.PERCENTILE, _SHARES),
+        # By its margin, as KRR's by its buffer: with no percentile of so few peaks does it reach the days of
+        # kills at which strategies are compared.
+        "memory": SizingStrategy(vpa.memory, vpa.MARGIN, _MARGINS),
     },
     "krr": {
         "cpu": SizingStrategy(krr.cpu, krr.PERCENTILE, _PERCENTILES),

@@ -70,8 +70,9 @@ def cpu(use: RecordedUse, percentile: float = PERCENTILE) -> Numbers:
     return updated(targets, lowers, uppers)
 
 
-def memory(use: RecordedUse, percentile: float = PERCENTILE) -> Numbers:
-    """Bytes to request in each hour, from the peaks of the days before and of the day that has begun."""
+def memory(use: RecordedUse, margin: float = MARGIN) -> Numbers:
+    """Bytes to request in each hour, from the peaks of the days before and of the day that has begun; *margin* stands for what its
+    recommender takes as `--recommendation-margin-fraction`, and moves its bounds, too."""
     hourly = use.hourly()
     targets, lowers, uppers = (np.full(use.hours, np.nan) for _ in range(3))
     days = math.ceil(use.hours / DAY_HOURS)
@@ -88,9 +89,9 @@ def memory(use: RecordedUse, percentile: float = PERCENTILE) -> Numbers:
         if not histogram.weights.any():
             continue
         known = _confidence(hour, hour * 60)
-        targets[hour] = _least(histogram.percentile(percentile), LEAST_BYTES)
-        lowers[hour] = _least(histogram.percentile(LOWER), 0.0) * (1 + 0.001 / known) ** -2
-        uppers[hour] = _least(histogram.percentile(UPPER), LEAST_BYTES) * (1 + 1 / known)
+        targets[hour] = _least(histogram.percentile(PERCENTILE), LEAST_BYTES, margin)
+        lowers[hour] = _least(histogram.percentile(LOWER), 0.0, margin) * (1 + 0.001 / known) ** -2
+        uppers[hour] = _least(histogram.percentile(UPPER), LEAST_BYTES, margin) * (1 + 1 / known)
     return updated(targets, lowers, uppers)
 
 
@@ -109,8 +110,8 @@ def updated(targets: Numbers, lowers: Numbers, uppers: Numbers) -> Numbers:
     return requested
 
 
-def _least(amount: float, least: float) -> float:
-    return max(amount * MARGIN, least)
+def _least(amount: float, least: float, margin: float = MARGIN) -> float:
+    return max(amount * margin, least)
 
 
 def _confidence(hours: float, samples: float) -> float:

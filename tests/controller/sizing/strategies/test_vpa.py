@@ -52,6 +52,12 @@ def test_of_memory_the_peaks_of_days_count_and_eight_of_them() -> None:
     assert vpa.memory(use)[-1] < 2e9
 
 
+def test_a_larger_margin_of_memory_moves_target_and_bounds_alike() -> None:
+    days = np.random.default_rng(17).uniform(1e9, 4e9, (1, 24 * 9))
+    use = RecordedUse("web", 3600, days)
+    np.testing.assert_allclose(vpa.memory(use, 2.3)[1:], 2 * vpa.memory(use)[1:])
+
+
 def test_a_request_moves_when_it_leaves_its_bounds_or_is_far_away_for_long() -> None:
     targets = np.array([NAN, 1.0, *[1.2] * 12, 1.25])
     lower, upper = np.full(15, 0.5), np.full(15, 2.0)
