@@ -21,6 +21,7 @@ from tests.controller.admission.alike_pods import (
     SHRINKING,
     TEAM,
     VARIABLE,
+    asking_for,
     pod,
     revised,
 )
@@ -116,5 +117,40 @@ async def test_an_answer_is_the_one_of_somebody_who_remembers_nothing(
                     opted_in=question["opted_in"],
                 )
             )
+        assert answers[0] == answers[1]
+    assert remembers.records.kept == forgets.records.kept
+
+
+PODS_UNDER_QUOTAS = st.fixed_dictionaries(
+    {
+        "workload": st.integers(1, 2),
+        "asked": st.builds(
+            lambda cpu, memory: {"requests": {"cpu": cpu, "memory": memory}},
+            st.sampled_from(["100m", "1", "2"]),
+            st.sampled_from(["1Gi", "2Gi"]),
+        ),
+        "beside": st.sampled_from([{}, {"requests": {"cpu": "2"}}]),
+        "left": st.sampled_from(SHRINKING),
+    }
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([DOUBLE, FIXED, HALF | {"match": {}}]),
+    st.lists(PODS_UNDER_QUOTAS, min_size=2, max_size=12),
+)
+async def test_quotas_that_have_more_or_less_left_each_time_change_no_answer(
+    policy: Any, questions: list[dict[str, Any]]
+) -> None:
+    remembers, forgets = Admission(one=policy), Admission(one=policy)
+    for question in questions:
+        forgets.answerer = replace(forgets.answerer, plans=KnownPlans(), stamps=RecentStamps())
+        asked = asking_for(question["workload"], question["asked"], question["beside"])
+        answers: list[AdmissionResponse] = []
+        for admission in (remembers, forgets):
+            await admission.clock.advance(2 * KEPT_S)
+            admission.world.bounds = question["left"]
+            answers.append(await admission.ask(asked, name=""))
         assert answers[0] == answers[1]
     assert remembers.records.kept == forgets.records.kept
