@@ -30,7 +30,8 @@ class Activity:
     throttled_s: float | None = None
     """Seconds per second that its CPUs stood still for that."""
     oom_kills: int | None = None
-    """Processes that the kernel has killed for memory, since the cgroup was made."""
+    """Processes that the kernel has killed for memory, since the cgroup was made; of version 1 in the cgroup itself, not in
+    those below it."""
     pids: int | None = None
     """Processes and threads, now."""
     open_files: int | None = None

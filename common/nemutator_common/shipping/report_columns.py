@@ -100,11 +100,13 @@ class ReportColumns:
 
     def encode(self, node: str, epoch: str, waiting: Numbered) -> bytes:
         """A batch of records in the form that the brain takes. An `Encode`."""
-        if not self._takes_columns or waiting[0][0] <= self._as_json_up_to:
+        namings = {_head_of(record).naming for _, record in waiting}
+        # Without its names the brain would ask for them for ever, and take nothing that waits behind.
+        are_named = namings <= self._names.keys()
+        if not self._takes_columns or waiting[0][0] <= self._as_json_up_to or not are_named:
             return encode_reports(
                 node, epoch, [(seq, msgspec.json.encode(self.report(one))) for seq, one in waiting]
             )
-        namings = {_head_of(record).naming for _, record in waiting}
         head = ColumnsHead(
             node,
             epoch,
@@ -165,7 +167,7 @@ class ReportColumns:
 
     def _unknown(self, naming: int) -> SeriesNames:
         """The names of *naming* that the brain does not have yet."""
-        names = self._names.get(naming, [])
+        names = self._names[naming]
         known, named = self._known
         first = min(named, len(names)) if known == naming else 0
         return SeriesNames(naming, first, tuple(names[first:]))

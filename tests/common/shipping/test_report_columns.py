@@ -102,3 +102,16 @@ def test_after_many_series_all_are_named_anew_and_what_waits_keeps_its_names() -
     assert b'"/x"' in body
     assert form.report(old).summaries[5].path == "/5"
     assert len(form._names) == report_columns._KEPT_NAMINGS
+
+
+def test_what_has_waited_longer_than_its_names_are_kept_is_sent_with_its_snapshot_alone() -> None:
+    form = ReportColumns()
+    form.acknowledged(TAKES)
+    old = form.record(said("/old"))
+    for naming in ("a", "b"):
+        form.record(said(*(f"/{naming}{number}" for number in range(MOST_SERIES))))
+    new = form.record(said("/b0"))
+    batch = msgspec.json.decode(form.encode("n", "e", [(1, old), (2, new)]), type=Batch)
+    assert [len(one.report.summaries) for one in batch.envelopes] == [0, 1]
+    assert batch.envelopes[0].report.machine == busy_report().machine
+    assert form.encode("n", "e", [(2, new)]).startswith(MAGIC)
