@@ -1,4 +1,4 @@
-"""The series of one node: which rows they belong to, and which of their points can be believed."""
+"""The series of a node: which rows they belong to, and which of the points of several nodes can be believed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,9 @@ import numpy.typing as npt
 from nemutator_controller.history.figures import FIGURES
 from nemutator_controller.history.minutes import MINUTE_S, RowNumbers
 from nemutator_controller.history.rows import NO_ROOM, NOBODY
+from nemutator_controller.ingest.points_together import PointsTogether
 from nemutator_controller.ingest.usage_codes import LARGEST, Numbers
-from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.ingest.usage_points import Series
 
 UNASKED = -3
 """In the place of a row's number: it has not been asked for."""
@@ -20,6 +21,10 @@ ASKED_AGAIN_S = 60.0
 
 OVERLAP_S = 0.5
 """By how much a point may begin before the last one of its series ended: clocks are adjusted."""
+
+
+SeriesNumbers = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(slots=True)
@@ -89,16 +94,12 @@ def together(several: Sequence[SoundPoints]) -> SoundPoints:
 
 
 def sound_points(
-    points: UsagePoints, known: NodeSeries, *, floor_s: float, latest_s: float
+    part: PointsTogether, nodes: Sequence[NodeSeries], *, floor_s: float, latest_s: float
 ) -> SoundPoints:
-    """Those of *points* that can be added; of each other one the first reason counts."""
-    of, begin, end = points.of, points.from_at, points.to_at
-    rows = known.rows[of]
-    columns = {
-        one.name: points.columns[one.name]
-        for one in FIGURES
-        if one.name in points.columns and not _is_unknown(points.columns[one.name])
-    }
+    """Those of *part*, which its *nodes* have reported, that can be added; of each other one the first reason counts."""
+    series, begin, end = part.series, part.from_at, part.to_at
+    rows = part.by_series([one.rows for one in nodes])[series]
+    columns = {one.name: values for one in FIGURES if (values := part.known(one.name)) is not None}
     dropped: dict[str, int] = {}
     if rows.min() < 0:
         # In a cluster half of all: a pod's own group is the sum of its containers, and is nobody's.
@@ -106,85 +107,109 @@ def sound_points(
             if count := int((rows == number).sum()):
                 dropped[reason] = count
         owned = rows >= 0
-        rows, of, begin, end = rows[owned], of[owned], begin[owned], end[owned]
+        rows, series, begin, end = rows[owned], series[owned], begin[owned], end[owned]
         columns = {name: values[owned] for name, values in columns.items()}
-    if not len(rows) or _all_sound(of, begin, end, columns, known, floor_s, latest_s):
-        np.maximum.at(known.last_end, of, end)
-        return SoundPoints(rows, begin, end, columns, dropped)
+        if not len(rows):
+            return SoundPoints(rows, begin, end, columns, dropped)
+    last_end = np.copy(part.by_series([one.last_end for one in nodes]))
+    wrong = _wrong(series, begin, end, columns, last_end, floor_s, latest_s)
+    if wrong is not None:
+        # Where nothing of a node is wrong all of it is taken.
+        node = np.searchsorted(part.ends, series, side="right")
+        suspected = np.bincount(node[wrong], minlength=len(nodes))[node] > 0
+        good = _good(series, begin, end, columns, last_end, floor_s, latest_s, suspected, dropped)
+        rows, series, begin, end = rows[good], series[good], begin[good], end[good]
+        columns = {name: values[good] for name, values in columns.items()}
+    np.maximum.at(last_end, series, end)
+    for one, ended in zip(nodes, part.apart(last_end), strict=True):
+        one.last_end[: len(ended)] = ended
+    return SoundPoints(rows, begin, end, columns, dropped)
+
+
+def _wrong(
+    series: SeriesNumbers,
+    begin: Numbers,
+    end: Numbers,
+    columns: Mapping[str, Numbers],
+    last_end: Numbers,
+    floor_s: float,
+    latest_s: float,
+) -> Flags | None:
+    """Which points there is something wrong with; None where that is none, which costs less to say."""
+    # Of 16 bits, numpy sorts by radix: an eighth of the time.
+    narrow = len(last_end) <= 1 << 16
+    order = np.argsort(series.astype(np.uint16) if narrow else series, kind="stable")
+    named, begins, ends = series[order], begin[order], end[order]
+    before = np.empty_like(ends)
+    before[0], before[1:] = 0.0, ends[:-1]
+    before[1:][named[1:] != named[:-1]] = 0.0
+    in_order = begins >= np.maximum(before, last_end[named]) - OVERLAP_S
     # Whatever numbers strangers send, infinities among them.
+    with np.errstate(invalid="ignore", over="ignore"):
+        lasted = end - begin
+    least = max(floor_s, 1.0)
+    believed = [values.min() >= 0 and values.max() <= LARGEST for values in columns.values()]
+    in_time = begin.min() >= least and end.max() <= latest_s
+    short = lasted.min() > 0 and lasted.max() <= MINUTE_S
+    if in_time and short and all(believed) and in_order.all():
+        return None
+    good = (begin >= least) & (end <= latest_s) & (lasted > 0) & (lasted <= MINUTE_S)
+    for values, is_believed in zip(columns.values(), believed, strict=True):
+        if not is_believed:
+            # Either something is wrong, or NaN is there, which is not known and nothing wrong.
+            good &= ~((values < 0) | (values > LARGEST))
+    good[order] &= in_order
+    return None if good.all() else ~good
+
+
+def _good(
+    series: SeriesNumbers,
+    begin: Numbers,
+    end: Numbers,
+    columns: Mapping[str, Numbers],
+    last_end: Numbers,
+    floor_s: float,
+    latest_s: float,
+    suspected: Flags,
+    dropped: dict[str, int],
+) -> Flags:
+    """Which points can be added: all that are not *suspected*, and of the others those that no reason is found against, which else
+    is counted in *dropped*."""
     with np.errstate(invalid="ignore", over="ignore"):
         lasted = end - begin
     absurd = ~((lasted > 0) & (lasted <= MINUTE_S) & (begin > 0))
     for values in columns.values():
         absurd |= (values < 0) | (values > LARGEST)
-    good = np.ones(len(of), dtype=np.bool_)
+    good = np.ones(len(series), dtype=np.bool_)
 
-    def drop(reason: str, wrong: npt.NDArray[np.bool_]) -> None:
-        if count := int((wrong & good).sum()):
+    def drop(reason: str, wrong: Flags) -> None:
+        wrong = wrong & good & suspected
+        if count := int(np.count_nonzero(wrong)):
             dropped[reason] = dropped.get(reason, 0) + count
-        good[wrong] = False
+            good[wrong] = False
 
     drop("absurd", absurd)
     drop("future", end > latest_s)
     drop("late", begin < floor_s)
-    drop("again", begin < known.last_end[of] - OVERLAP_S)
-    drop("again", _again(of, begin, end, good))
-    np.maximum.at(known.last_end, of[good], end[good])
-    chosen = {name: values[good] for name, values in columns.items()}
-    return SoundPoints(rows[good], begin[good], end[good], chosen, dropped)
+    drop("again", begin < last_end[series] - OVERLAP_S)
+    drop("again", _again(series, begin, end, good & suspected))
+    return good
 
 
-def _all_sound(
-    of: npt.NDArray[np.int32],
-    begin: Numbers,
-    end: Numbers,
-    columns: Mapping[str, Numbers],
-    known: NodeSeries,
-    floor_s: float,
-    latest_s: float,
-) -> bool:
-    """Whether nothing is wrong with any point, which costs less to say than what is wrong with which."""
-    if not (begin.min() >= max(floor_s, 1.0) and end.max() <= latest_s):
-        return False
-    lasted = end - begin
-    if not (lasted.min() > 0 and lasted.max() <= MINUTE_S):
-        return False
-    if not all(_believable(values) for values in columns.values()):
-        return False
-    # Of 16 bits, numpy sorts by radix: an eighth of the time.
-    order = np.argsort(of.astype(np.uint16), kind="stable")
-    series, begins, ends = of[order], begin[order], end[order]
-    before = np.empty_like(ends)
-    before[0], before[1:] = 0.0, ends[:-1]
-    before[1:][series[1:] != series[:-1]] = 0.0
-    return bool((begins >= np.maximum(before, known.last_end[series]) - OVERLAP_S).all())
-
-
-def _again(
-    of: npt.NDArray[np.int32], begin: Numbers, end: Numbers, good: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
+def _again(series: SeriesNumbers, begin: Numbers, end: Numbers, good: Flags) -> Flags:
     """Which of the *good* points begin before another one of the same series ended."""
-    again = np.zeros(len(of), dtype=np.bool_)
+    again = np.zeros(len(series), dtype=np.bool_)
+    order = np.flatnonzero(good)
+    order = order[np.lexsort((begin[order], series[order]))]
+    named, ends = series[order], end[order]
+    overlap = (named[1:] == named[:-1]) & (begin[order][1:] < ends[:-1] - OVERLAP_S)
+    if not overlap.any():
+        return again
     last_end: dict[int, float] = {}
-    for place in np.lexsort((begin, of)).tolist():
-        if not good[place]:
-            continue
-        series = int(of[place])
-        if begin[place] < last_end.get(series, 0.0) - OVERLAP_S:
+    for place in order[np.isin(named, named[1:][overlap])].tolist():
+        of = int(series[place])
+        if begin[place] < last_end.get(of, 0.0) - OVERLAP_S:
             again[place] = True
         else:
-            last_end[series] = end[place]
+            last_end[of] = end[place]
     return again
-
-
-def _is_unknown(values: Numbers) -> bool:
-    """Whether nothing in it is known, as of a figure that the machine does not count."""
-    return bool(np.isnan(values[0]) and np.isnan(values).all())
-
-
-def _believable(values: Numbers) -> bool:
-    if values.min() >= 0 and values.max() <= LARGEST:
-        return True
-    # Either something is wrong, or NaN is there, which is not known and nothing wrong.
-    known = values[~np.isnan(values)]
-    return bool((known >= 0).all() and (known <= LARGEST).all())

@@ -41,6 +41,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def room(self) -> int:
+        """How many can begin before one makes room for another."""
+        return len(self._free) + self.most - self.used
+
     def key(self, number: int) -> RowKey | None:
         return self._keys.get(number)
 

@@ -4,6 +4,7 @@ Reports are added to minutes for as long as those may still change. What is half
 minutes become a cell of the day, and sixty of them a part of what their hour of the week is usually like.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from nemutator_controller.history.node_series import (
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.rows import NO_ROOM, NOBODY, Rows
 from nemutator_controller.history.slices import Level
+from nemutator_controller.ingest.points_together import PointsTogether, parts_of
 from nemutator_controller.ingest.usage_codes import Numbers
 from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 
@@ -85,8 +87,8 @@ class UsageHistory:
 
     def learn_all(self, reported: Sequence[NodePoints], *, now: float) -> Folded:
         """Add what several nodes have reported."""
-        several = [one for one in reported if len(one.points)]
-        if not several:
+        parts = parts_of(reported)
+        if not parts:
             return Folded(0, {}, 0)
         self.learned_at = now
         if self.newest * MINUTE_S > now + FUTURE_S + MINUTE_S:
@@ -94,14 +96,11 @@ class UsageHistory:
         floor = max(self.settled_to, int(now // MINUTE_S) + 6 - minutes.CELLS)
         evicted, dropped = 0, dict[str, int]()
         sound: list[SoundPoints] = []
-        for one in several:
-            known = self._nodes.get(one.node)
-            if known is None or known.series is not one.points.series:
-                known = self._nodes[one.node] = NodeSeries(one.points.series)
-            evicted += self._find_rows(one.node, known, now=now)
-            found = sound_points(
-                one.points, known, floor_s=floor * MINUTE_S, latest_s=now + FUTURE_S
-            )
+        for part in itertools.chain.from_iterable(map(self._fitting, parts)):
+            nodes = [self._node(one) for one in part.reported]
+            for one, known in zip(part.reported, nodes, strict=True):
+                evicted += self._find_rows(one.node, known, now=now)
+            found = sound_points(part, nodes, floor_s=floor * MINUTE_S, latest_s=now + FUTURE_S)
             for reason, count in found.dropped.items():
                 dropped[reason] = dropped.get(reason, 0) + count
             if len(found):
@@ -111,6 +110,18 @@ class UsageHistory:
         if sound:
             self._add(together(sound))
         return Folded(sum(map(len, sound)), dropped, evicted)
+
+    def _fitting(self, part: PointsTogether) -> Sequence[PointsTogether]:
+        """*part*, or each node by itself where the rows of one might take the place of another's."""
+        if self.rows.room >= part.ends[-1]:
+            return (part,)
+        return [PointsTogether([one]) for one in part.reported]
+
+    def _node(self, one: NodePoints) -> NodeSeries:
+        known = self._nodes.get(one.node)
+        if known is None or known.series is not one.points.series:
+            known = self._nodes[one.node] = NodeSeries(one.points.series)
+        return known
 
     def empty(self) -> "UsageHistory":
         """One that knows nothing."""

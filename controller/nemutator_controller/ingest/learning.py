@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 
+from nemutator_controller.ingest.points_together import Reported
 from nemutator_controller.ingest.ports import UsageConsumer
 from nemutator_controller.ingest.series_tables import SeriesTable
 from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
@@ -107,7 +108,7 @@ class LearningTurns:
         if group.left is None:
             group.left = iter(self.consumers)
             group.now = self.clock.now()
-            group.reported = [NodePoints(one.node, one.points) for one in group.reports]
+            group.reported = Reported([NodePoints(one.node, one.points) for one in group.reports])
         begun = self.clock.monotonic()
         try:
             consumer = next(group.left, None)

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.ingest.points_together import PointsTogether, parts_of
 from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 
 GONE_S = 300.0
@@ -68,32 +69,54 @@ class CurrentUse:
         self._nodes: dict[str, NodeUse] = {}
 
     def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
-        for one in reported:
-            self.learn(one.node, one.points, now)
+        """Later points win, in whatever order they come; another epoch begins anew."""
+        for part in parts_of(reported):
+            self._take(part, now)
 
     def learn(self, node: str, points: UsagePoints, now: float) -> None:
-        """Later points win, in whatever order they come; another epoch begins anew."""
-        kept = self._nodes.pop(node, None)
-        length = len(points.series)
+        self.learn_all([NodePoints(node, points)], now)
+
+    def _take(self, part: PointsTogether, now: float) -> None:
+        length = part.ends[-1]
         at = np.zeros(length)
         columns = np.full((len(COLUMNS), length), np.nan, dtype=np.float32)
-        if kept is not None and kept.series is points.series:
-            at[: len(kept.at)] = kept.at
-            columns[:, : len(kept.at)] = kept.columns
-        order = np.argsort(points.to_at, kind="stable")
+        begin = 0
+        for one, end in zip(part.reported, part.ends, strict=True):
+            kept = self._kept(one)
+            there = min(len(kept.at), end - begin)
+            at[begin : begin + there] = kept.at[:there]
+            columns[:, begin : begin + there] = kept.columns[:, :there]
+            begin = end
+        order = np.argsort(part.to_at, kind="stable")
         # A clock that runs ahead must not keep what comes later out for ever.
-        order = order[points.to_at[order] <= now + GONE_S]
-        of = points.of[order]
+        order = order[part.to_at[order] <= now + GONE_S]
         newest = np.full(length, -1)
-        newest[of] = order
-        fresh = np.flatnonzero((newest >= 0) & (points.to_at[newest] >= at))
+        newest[part.series[order]] = order
+        fresh = np.flatnonzero((newest >= 0) & (part.to_at[newest] >= at))
         chosen = newest[fresh]
-        at[fresh] = points.to_at[chosen]
+        at[fresh] = part.to_at[chosen]
         for number, name in enumerate(COLUMNS):
-            columns[number, fresh] = points.column(name)[chosen]
-        self._nodes[node] = NodeUse(points.series, at, columns)
+            values = part.known(name)
+            columns[number, fresh] = np.nan if values is None else values[chosen]
+        begin = 0
+        for one, end in zip(part.reported, part.ends, strict=True):
+            if one.node in self._nodes:
+                theirs, figures = at[begin:end], columns[:, begin:end]
+                if len(part.reported) > 1:
+                    # What one node has said must not keep what others have.
+                    theirs, figures = theirs.copy(), figures.copy()
+                self._nodes[one.node] = NodeUse(one.points.series, theirs, figures)
+            begin = end
+
+    def _kept(self, one: NodePoints) -> NodeUse:
+        kept = self._nodes.pop(one.node, None)
+        if kept is None or kept.series is not one.points.series:
+            nothing = np.zeros((len(COLUMNS), 0), dtype=np.float32)
+            kept = NodeUse(one.points.series, np.zeros(0), nothing)
+        self._nodes[one.node] = kept
         if len(self._nodes) > self._most:
             del self._nodes[next(iter(self._nodes))]
+        return kept
 
     def nodes(self) -> Mapping[str, NodeUse]:
         """What each has used last."""

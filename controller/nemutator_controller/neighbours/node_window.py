@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nemutator_controller.ingest.points_together import PointsTogether
 from nemutator_controller.ingest.series_tables import SeriesTable
 from nemutator_controller.ingest.usage_codes import UNKNOWN, CoarseScale, FineScale, ShareScale
 from nemutator_controller.ingest.usage_points import Numbers, Series, UsagePoints
+from nemutator_controller.neighbours.point_figures import values_of
 
 MINUTE_S = 60.0
 MINUTES = 60
@@ -53,12 +55,16 @@ LARGEST = 65_000.0
 _NO_ROW, _NO_ROOM, _UNASKED = -1, -2, -3
 """It is no container; there are too many; it has not been asked for, or not since rows were given back."""
 
-GIB, MB = float(1 << 30), 1e6
-
 Key = tuple[str, str]
 """The pod's uid and the container's id; off clusters the path of the group, and nothing."""
 
 Matrix = npt.NDArray[np.unsignedinteger[Any]]
+
+Places = npt.NDArray[np.intp]
+"""Numbers of a row and a minute: the row's times `MINUTES`, and the minute's."""
+
+_PLACES = MOST_ROWS * MINUTES
+"""Of one window."""
 
 Codes = Sequence[npt.NDArray[np.unsignedinteger[Any]]]
 """Of each figure, by row and minute, in the codes of its scale."""
@@ -76,7 +82,7 @@ def decoded(codes: Codes) -> Values:
 
 class NodeWindow:
     def __init__(self, minute_s: float = MINUTE_S) -> None:
-        self._minute_s = minute_s
+        self.minute_s = minute_s
         self._hashes = np.empty(0, dtype=np.uint64)
         """By row, of whose it is; 0: nobody's. The keys themselves would take more memory than most of what is here; they are
         read from the series, where they are packed."""
@@ -88,45 +94,44 @@ class NodeWindow:
         kernel measures no waiting."""
         self._counts = np.empty((0, MINUTES), dtype=np.uint8)
         """Points that were reported, by row and minute."""
-        self._newest = 0
+        self.newest = 0
         """The last minute that there is room for, by its number since the epoch."""
 
-    def add(self, points: UsagePoints, *, now: float) -> Mapping[str, int]:
-        """Take *points* in; how many were left out, by reason."""
-        dropped: dict[str, int] = {}
-        if not len(points.of):
-            return dropped
-        self._advance(int(now // self._minute_s))
-        rows = self._rows_of(points)[points.of]
-        minutes = ((points.from_at + points.to_at) / 2 // self._minute_s).astype(np.int64)
-        wanted = rows >= 0
-        reasons = {
-            "late": minutes <= self._newest - MINUTES,
-            "ahead": minutes > self._newest,
-        }
-        for reason, wrong in reasons.items():
-            if count := int(np.count_nonzero(wrong & wanted)):
-                dropped[reason] = count
-            wanted &= ~wrong
-        if unplaced := int(np.count_nonzero(rows == _NO_ROOM)):
-            dropped["rows"] = unplaced
-        places = rows[wanted].astype(np.intp) * MINUTES + minutes[wanted] % MINUTES
-        if len(places):
-            figures = _values_of(points)
-            self._fold(places, [None if one is None else one[wanted] for one in figures])
-        return dropped
+    def points_at(self, places: Places) -> npt.NDArray[np.uint8]:
+        """How many points were reported at each of *places*, by row and minute."""
+        found: npt.NDArray[np.uint8] = self._counts.reshape(-1)[places]
+        return found
+
+    def count(self, places: Places, points: Numbers) -> None:
+        """So many *points* were reported at *places*."""
+        self._counts.reshape(-1)[places] = points
+
+    def codes_at(self, figure: int, places: Places) -> Matrix:
+        """The means that are kept there."""
+        codes = self._means[figure]
+        if codes is None:
+            return np.full(len(places), UNKNOWN, dtype=_FIGURES[figure].dtype)
+        found: Matrix = codes.reshape(-1)[places]
+        return found
+
+    def keep(self, figure: int, places: Places, codes: Matrix) -> None:
+        kept = self._means[figure]
+        if kept is None:
+            shape = len(self._hashes), MINUTES
+            kept = self._means[figure] = np.full(shape, UNKNOWN, dtype=_FIGURES[figure].dtype)
+        kept.reshape(-1)[places] = codes
 
     def copied(self, *, now: float) -> tuple[list[Key], Codes]:
         """The keys of its rows, and what is known of them, for `decoded`, which may be called in a thread. The minute that goes on
         is left out: its mean would still change."""
-        self._advance(int(now // self._minute_s))
+        self.advance(now)
         named = np.full(len(self._hashes), -1)
         with_row = np.flatnonzero(self._of_series >= 0)
         named[self._of_series[with_row]] = with_row
         # Those that ended before their agent was started again have no name any more.
         used = np.flatnonzero((self._hashes != 0) & (named >= 0))
         used = used[np.argsort(named[used])]
-        order = (self._newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
+        order = (self.newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
         which = np.ix_(used, order)
         codes = [
             np.full((len(used), len(order)), UNKNOWN, dtype=one.dtype)
@@ -153,12 +158,14 @@ class NodeWindow:
             self._series.close()
         return found
 
-    def _advance(self, minute: int) -> None:
-        if minute <= self._newest:
+    def advance(self, now: float) -> None:
+        """Make room for the minute of *now*."""
+        minute = int(now // self.minute_s)
+        if minute <= self.newest:
             return
-        ahead = min(minute - self._newest, MINUTES)
+        ahead = min(minute - self.newest, MINUTES)
         self._forget((slice(None), (minute - np.arange(ahead)) % MINUTES))
-        self._newest = minute
+        self.newest = minute
 
     def _forget(self, which: tuple[Any, ...]) -> None:
         self._counts[which] = 0
@@ -166,39 +173,17 @@ class NodeWindow:
             if codes is not None:
                 codes[which] = UNKNOWN
 
-    def _fold(self, places: npt.NDArray[np.intp], figures: Sequence[Numbers | None]) -> None:
-        unique, inverse = np.unique(places, return_inverse=True)
-        counts = self._counts.reshape(-1)
-        before = counts[unique].astype(np.float64)
-        for number, (one, values) in enumerate(zip(_FIGURES, figures, strict=True)):
-            if values is None:
-                continue
-            known = ~np.isnan(values)
-            fresh = np.bincount(inverse[known], minlength=len(unique))
-            if not fresh.any():
-                continue
-            codes = self._means[number]
-            if codes is None:
-                codes = np.full((len(self._hashes), MINUTES), UNKNOWN, dtype=one.dtype)
-                self._means[number] = codes
-            sums = np.bincount(inverse[known], values[known], minlength=len(unique))
-            flat = codes.reshape(-1)
-            kept = one.scale.decode(flat[unique])
-            unknown = np.isnan(kept)
-            kept[unknown] = 0.0
-            weight = np.where(unknown, 0.0, before)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                mean = (kept * weight + sums) / (weight + fresh)
-                coded = one.scale.encode(np.clip(mean, 0.0, LARGEST))
-            flat[unique] = np.where(fresh > 0, coded, flat[unique])
-        counts[unique] = np.minimum(before + np.bincount(inverse), 250)
-
-    def _rows_of(self, points: UsagePoints) -> npt.NDArray[np.int32]:
+    def rows_of(self, points: UsagePoints) -> npt.NDArray[np.int32]:
+        """The row of each series, as far as it is known."""
         if self._series is not points.series:
             self._series, self._of_series = points.series, np.empty(0, dtype=np.int32)
         if more := len(points.series) - len(self._of_series):
             asked = np.full(more, _UNASKED, dtype=np.int32)
             self._of_series = np.concatenate((self._of_series, asked))
+        return self._of_series
+
+    def ask(self, points: UsagePoints) -> None:
+        """Find the rows of the series of *points* that were not asked for."""
         without = self._of_series[points.of] == _UNASKED
         if without.any():
             unasked = np.unique(points.of[without])
@@ -213,7 +198,6 @@ class NodeWindow:
                     for one in several
                 ]
             )
-        return self._of_series
 
     def _rows_for(self, keys: Sequence[Key | None]) -> list[int]:
         """The row of each of *keys*, one that is free for those that have none."""
@@ -264,65 +248,88 @@ def key_of(series: Series) -> Key | None:
     return None if series.program is not None else (series.path, "")
 
 
-def _values_of(points: UsagePoints) -> list[Numbers | None]:
-    """Of each figure, in their order; None: nothing is known of it, as of waiting where the kernel does not measure it."""
+def add_together(
+    windows: Sequence[NodeWindow], part: PointsTogether, *, now: float
+) -> Mapping[str, int]:
+    """Take *part* into the *windows* of its nodes; how many points were left out, by reason."""
+    for one in windows:
+        one.advance(now)
+    rows = _rows_of_all(windows, part)
+    minute_s = windows[0].minute_s
+    minutes = ((part.from_at + part.to_at) / 2 // minute_s).astype(np.int64)
+    newest: npt.NDArray[np.int64] | int = windows[0].newest
+    if any(one.newest != newest for one in windows):
+        # The clock was set back since some of them were told something.
+        newest = np.repeat([one.newest for one in windows], part.counts)
+    wanted, dropped = rows >= 0, dict[str, int]()
+    for reason, wrong in (("late", minutes <= newest - MINUTES), ("ahead", minutes > newest)):
+        if count := int(np.count_nonzero(wrong & wanted)):
+            dropped[reason] = count
+            wanted &= ~wrong
+    if unplaced := int(np.count_nonzero(rows == _NO_ROOM)):
+        dropped["rows"] = unplaced
+    places = rows * MINUTES + minutes % MINUTES
+    if len(windows) > 1:
+        places += np.repeat(np.arange(len(windows)) * _PLACES, part.counts)
+    figures = values_of(part)
+    if not wanted.all():
+        places = places[wanted]
+        figures = [None if one is None else one[wanted] for one in figures]
+    if len(places):
+        _fold(windows, places, figures)
+    return dropped
 
-    def share(name: str) -> Numbers | None:
-        percent = _known(points, name)
-        return None if percent is None else np.clip(percent / 100, 0.0, 1.0)
 
-    memory, waiting = _known(points, "memory_bytes"), share("memory_waiting")
-    kills = _known(points, "oom_kills")
-    if kills is not None and (kills > 0).any():
-        waiting = np.where(kills > 0, 1.0, np.nan if waiting is None else waiting)
-    return [
-        _known(points, "cpu_cores"),
-        None if memory is None else memory / GIB,
-        _sum(_known(points, "disk_read"), _known(points, "disk_written")),
-        _sum(_known(points, "network_received"), _known(points, "network_sent")),
-        _cpu_waiting(points),
-        waiting,
-        share("disk_waiting"),
-        _turn_waiting(points),
+def _rows_of_all(windows: Sequence[NodeWindow], part: PointsTogether) -> npt.NDArray[np.int32]:
+    """The row of each point."""
+    both = list(zip(windows, part.reported, strict=True))
+    rows = part.by_series([window.rows_of(one.points) for window, one in both])[part.series]
+    if rows.min() == _UNASKED:
+        for window, one in both:
+            window.ask(one.points)
+        rows = part.by_series([window.rows_of(one.points) for window, one in both])[part.series]
+    return rows
+
+
+def _fold(
+    windows: Sequence[NodeWindow],
+    places: npt.NDArray[np.intp],
+    figures: Sequence[Numbers | None],
+) -> None:
+    """Take the values of *figures* into the means at *places*, of which each window has `_PLACES`."""
+    unique, inverse = np.unique(places, return_inverse=True)
+    ends = np.searchsorted(unique, np.arange(1, len(windows) + 1) * _PLACES).tolist()
+    spans = [
+        (window, slice(begin, end), unique[begin:end] - number * _PLACES)
+        for number, (window, begin, end) in enumerate(
+            zip(windows, [0, *ends[:-1]], ends, strict=True)
+        )
+        if end > begin
     ]
-
-
-def _known(points: UsagePoints, name: str) -> Numbers | None:
-    values = points.columns.get(name)
-    if values is None or (np.isnan(values[0]) and np.isnan(values).all()):
-        return None
-    return values
-
-
-def _cpu_waiting(points: UsagePoints) -> Numbers | None:
-    delay, waiting = _known(points, "run_delay"), _known(points, "cpu_waiting")
-    if delay is None and waiting is None:
-        return None
-    delayed = np.full(len(points), np.nan)
-    if delay is not None:
+    points = np.bincount(inverse)
+    before = np.concatenate([one.points_at(at) for one, _, at in spans]).astype(np.float64)
+    for number, (one, values) in enumerate(zip(_FIGURES, figures, strict=True)):
+        if values is None:
+            continue
+        known = ~np.isnan(values)
+        if known.all():
+            fresh, sums = points, np.bincount(inverse, values)
+        else:
+            into = inverse[known]
+            fresh = np.bincount(into, minlength=len(unique))
+            sums = np.bincount(into, values[known], minlength=len(unique))
+        there = np.concatenate([window.codes_at(number, at) for window, _, at in spans])
+        kept = one.scale.decode(there)
+        unknown = np.isnan(kept)
+        kept[unknown] = 0.0
+        weight = np.where(unknown, 0.0, before)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Of the time in which it could run, the part in which it had no CPU.
-            delayed = np.where(delay > 0, delay / (delay + points.column("cpu_cores")), delay)
-    if waiting is not None:
-        delayed = np.fmax(delayed, waiting / 100)
-    throttled = _known(points, "throttled")
-    # A group that its own limit stops waits for nobody else.
-    own = 1.0 if throttled is None else 1.0 - np.where(np.isnan(throttled), 0.0, throttled)
-    return np.clip(delayed * own, 0.0, 1.0)
-
-
-def _turn_waiting(points: UsagePoints) -> Numbers | None:
-    longest, throttled = _known(points, "run_delay_p99"), _known(points, "throttled")
-    if longest is None or throttled is None:
-        return longest
-    # One turn that its own limit stops is longer than any that others make it wait for.
-    return np.where(throttled > 0, np.nan, longest)
-
-
-def _sum(one: Numbers | None, other: Numbers | None) -> Numbers | None:
-    """What is known of both, in MB."""
-    if one is None or other is None:
-        alone = one if other is None else other
-        return None if alone is None else alone / MB
-    found: Numbers = np.where(np.isnan(one), other, np.where(np.isnan(other), one, one + other))
-    return found / MB
+            mean = (kept * weight + sums) / (weight + fresh)
+            coded = one.scale.encode(np.clip(mean, 0.0, LARGEST))
+        codes = np.where(fresh > 0, coded, there)
+        for window, span, at in spans:
+            if fresh[span].any():
+                window.keep(number, at, codes[span])
+    counts = np.minimum(before + points, 250)
+    for window, span, at in spans:
+        window.count(at, counts[span])

@@ -79,6 +79,11 @@ class DayBook:
         self._heard_at = np.zeros(lines)
         self._used, self._first, self._last = (np.zeros((lines, OPEN)) for _ in range(3))
 
+    @property
+    def room(self) -> int:
+        """How many workloads can begin before one makes room for another."""
+        return self.most + 1 - len(self.numbers)
+
     def line_of(self, scope: Scope, *, now: float) -> int | None:
         """Its line, which may have been that of a workload that is silent since a day; None: no room."""
         found = self.numbers.get(scope)

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from nemutator_common import names
 from nemutator_common.process import Process
 
+from nemutator_controller.ingest.points_together import PointsTogether, parts_of
 from nemutator_controller.ingest.series_owners import SeriesOwners
 from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 from nemutator_controller.sizing.buckets import Numbers
@@ -17,6 +18,8 @@ from nemutator_controller.sizing.keys import ContainerKey, replica_number
 from nemutator_controller.sizing.ports import RequestedMemory
 from nemutator_controller.sizing.samples import UsageSamples, are_sound
 from nemutator_controller.sizing.usages import Usages
+
+A = TypeVar("A", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +44,25 @@ class _NodeRows:
     """0: not worked out yet."""
     moves: int
 
-    def rows_of(self, usages: Usages, one: NodePoints) -> Rows:
-        """The row of each point."""
-        of, series = one.points.of, one.points.series
+    def fit(self, usages: Usages) -> None:
+        """Have an entry for each owner, and no row that belongs to somebody else by now."""
         if len(self.owners) > len(self.rows):
             more = len(self.owners) - len(self.rows)
             self.rows = np.append(self.rows, np.full(more, _NOBODY, dtype=np.intp))
             self.replicas = np.append(self.replicas, np.zeros(more, dtype=np.int64))
         if self.moves != usages.moves:
-            # Some row belongs to somebody else by now.
             self.moves = usages.moves
             self.rows[:] = _NOBODY
-        found = self.rows[of]
-        if found.min() < 0:
-            for number in np.unique(of[found < 0]).tolist():
-                owner = self.owners[number]
-                if owner is not None:
-                    self.rows[number] = usages.row_of(owner)
-                    if not self.replicas[number]:
-                        self.replicas[number] = replica_number(one.node, series[number])
-            found = self.rows[of]
-        return found
+
+    def ask(self, usages: Usages, one: NodePoints) -> None:
+        """Look up the rows of what *one* has points of."""
+        of, series = one.points.of, one.points.series
+        for number in np.unique(of[self.rows[of] < 0]).tolist():
+            owner = self.owners[number]
+            if owner is not None:
+                self.rows[number] = usages.row_of(owner)
+                if not self.replicas[number]:
+                    self.replicas[number] = replica_number(one.node, series[number])
 
 
 _NOBODY = -2
@@ -69,15 +70,18 @@ _NOBODY = -2
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The points of one report that belong to somebody."""
+    """The points of several nodes that belong to somebody."""
 
-    points: UsagePoints
-    of: npt.NDArray[np.int32]
-    taken: npt.NDArray[np.bool_]
+    part: PointsTogether
+    taken: npt.NDArray[np.bool_] | None
+    """Which of *part* they are; None: all."""
     rows: Rows
     replicas: npt.NDArray[np.int64]
     numbers: Rows
     """In the keys of those that have no row yet."""
+
+    def of(self, column: npt.NDArray[A]) -> npt.NDArray[A]:
+        return column if self.taken is None else column[self.taken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +101,10 @@ class UsageLearner:
     def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
         keys: dict[ContainerKey, int] = {}
         gathered, unsound, unknown = [], 0, 0
-        for one in reported:
-            if not len(one.points):
-                continue
-            found, wrong = self._gather(one, keys, now=now)
+        for part in parts_of(reported):
+            found, wrong = self._gather(part, keys, now=now)
             unsound += wrong
-            unknown += len(one.points) - wrong - len(found.rows)
+            unknown += len(part) - wrong - len(found.rows)
             if len(found.rows):
                 gathered.append(found)
         meter = self.process.meter
@@ -116,13 +118,35 @@ class UsageLearner:
         meter.gauge(names.USAGES, len(self.usages))
 
     def _gather(
-        self, one: NodePoints, keys: dict[ContainerKey, int], *, now: float
+        self, part: PointsTogether, keys: dict[ContainerKey, int], *, now: float
     ) -> tuple[_Gathered, int]:
-        """What can be learned of *one*, and how many of its points make no sense."""
-        points = one.points
-        owners = self.owners.of(one.node, points, now=now)
-        cores, memory = points.column("cpu_cores"), points.column("memory_bytes")
-        sound = are_sound(points.from_at, points.to_at, cores, memory, now=now)
+        """What can be learned of *part*, and how many of its points make no sense."""
+        nodes = [self._node(one, now=now) for one in part.reported]
+        cores, memory = part.column("cpu_cores"), part.column("memory_bytes")
+        sound = are_sound(part.from_at, part.to_at, cores, memory, now=now)
+        rows = part.by_series([one.rows for one in nodes])[part.series]
+        if rows.min() < 0:
+            for known, one in zip(nodes, part.reported, strict=True):
+                known.ask(self.usages, one)
+            rows = part.by_series([one.rows for one in nodes])[part.series]
+        replicas = part.by_series([one.replicas for one in nodes])[part.series]
+        taken = sound & (rows > _NOBODY)
+        series, which = part.series, None
+        if not taken.all():
+            which, series, rows, replicas = taken, series[taken], rows[taken], replicas[taken]
+        numbers = np.full(len(rows), -1, dtype=np.intp)
+        without = rows < 0
+        if without.any():
+            new, places = np.unique(series[without], return_inverse=True)
+            found = [part.place(number) for number in new.tolist()]
+            named = [owner for node, of in found if (owner := nodes[node].owners[of]) is not None]
+            of_new = [keys.setdefault(owner, len(keys)) for owner in named]
+            numbers[without] = np.array(of_new, dtype=np.intp)[places]
+        gathered = _Gathered(part, which, rows, replicas, numbers)
+        return gathered, len(sound) - int(np.count_nonzero(sound))
+
+    def _node(self, one: NodePoints, *, now: float) -> _NodeRows:
+        owners = self.owners.of(one.node, one.points, now=now)
         known = self._nodes.pop(one.node, None)
         if known is None or known.owners is not owners:
             known = _NodeRows(
@@ -131,42 +155,38 @@ class UsageLearner:
         self._nodes[one.node] = known
         if len(self._nodes) > self.owners.most_nodes:
             del self._nodes[next(iter(self._nodes))]
-        rows = known.rows_of(self.usages, one)
-        taken = sound & (rows > _NOBODY)
-        of, rows = points.of[taken], rows[taken]
-        numbers = np.full(len(rows), -1, dtype=np.intp)
-        without = rows < 0
-        if without.any():
-            new, places = np.unique(of[without], return_inverse=True)
-            named = [owner for number in new.tolist() if (owner := owners[number]) is not None]
-            of_new = [keys.setdefault(owner, len(keys)) for owner in named]
-            numbers[without] = np.array(of_new, dtype=np.intp)[places]
-        found = _Gathered(points, of, taken, rows, known.replicas[of], numbers)
-        return found, len(sound) - int(np.count_nonzero(sound))
+        known.fit(self.usages)
+        return known
 
     def _samples(self, several: Sequence[_Gathered], keys: Sequence[ContainerKey]) -> UsageSamples:
         def of_all(column: Callable[[_Gathered], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-            return np.concatenate([column(one) for one in several])
+            found = [column(one) for one in several]
+            return found[0] if len(found) == 1 else np.concatenate(found)
 
         def named(name: str) -> Numbers:
-            return of_all(lambda one: one.points.column(name)[one.taken])
+            return of_all(lambda one: one.of(one.part.column(name)))
+
+        def shares(name: str) -> Numbers | None:
+            """Of a hundred as parts of one; None: nobody measures it."""
+            if all(one.part.known(name) is None for one in several):
+                return None
+            return named(name) / 100
 
         kills = named("oom_kills")
         return UsageSamples(
             keys=keys,
             of=of_all(lambda one: one.numbers),
             rows=of_all(lambda one: one.rows),
-            from_at=of_all(lambda one: one.points.from_at[one.taken]),
-            to_at=of_all(lambda one: one.points.to_at[one.taken]),
+            from_at=of_all(lambda one: one.of(one.part.from_at)),
+            to_at=of_all(lambda one: one.of(one.part.to_at)),
             cpu_cores=named("cpu_cores"),
             memory_bytes=named("memory_bytes"),
             replicas=of_all(lambda one: one.replicas),
             throttled=named("throttled"),
             kills=kills,
             requested=self._requested(several, kills),
-            # Of a hundred.
-            cpu_waiting=named("cpu_waiting") / 100,
-            memory_waiting=named("memory_waiting") / 100,
+            cpu_waiting=shares("cpu_waiting"),
+            memory_waiting=shares("memory_waiting"),
         )
 
     def _requested(self, several: Sequence[_Gathered], kills: Numbers) -> Numbers:
@@ -174,8 +194,9 @@ class UsageLearner:
         found = np.zeros(len(kills))
         ends = np.cumsum([len(one.rows) for one in several])
         for place in np.flatnonzero(kills > 0).tolist():
-            report = int(np.searchsorted(ends, place, side="right"))
-            one = several[report]
-            number = int(one.of[place - (int(ends[report - 1]) if report else 0)])
-            found[place] = self.requested.of(one.points.series[number])
+            number = int(np.searchsorted(ends, place, side="right"))
+            one = several[number]
+            within = place - (int(ends[number - 1]) if number else 0)
+            node, of = one.part.place(int(one.of(one.part.series)[within]))
+            found[place] = self.requested.of(one.part.reported[node].points.series[of])
         return found

@@ -1,6 +1,10 @@
 import numpy as np
-from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from hypothesis import given
+from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 from nemutator_controller.inventory.current_use import GONE_S, CurrentUse
+
+from tests.controller.ingest.reported import NOW as TOLD_AT
+from tests.controller.ingest.reported import groups
 
 NOW = 1_760_000_000.0
 A, B = (Series(f"/{name}", "u1", name, None) for name in "ab")
@@ -68,3 +72,19 @@ def test_the_node_that_was_silent_longest_makes_room() -> None:
     for node in ("n1", "n2", "n1", "n3"):
         use.learn(node, points([A], (0, NOW, 0.5)), NOW)
     assert use.nodes().keys() == {"n1", "n3"}
+
+
+@given(groups())
+def test_what_is_reported_together_is_learned_as_if_each_came_alone(
+    several: list[list[NodePoints]],
+) -> None:
+    together, alone = CurrentUse(most_nodes=2), CurrentUse(most_nodes=2)
+    for reported in several:
+        together.learn_all(reported, TOLD_AT)
+        for one in reported:
+            alone.learn(one.node, one.points, TOLD_AT)
+    assert list(together.nodes()) == list(alone.nodes())
+    for node, use in together.nodes().items():
+        other = alone.nodes()[node]
+        assert np.array_equal(use.at, other.at)
+        assert np.array_equal(use.columns, other.columns, equal_nan=True)

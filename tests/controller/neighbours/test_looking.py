@@ -11,7 +11,8 @@ from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings
 from nemutator_controller.neighbours.looking import AT_ONCE, SHARE, NeighbourAssessments
 from nemutator_controller.neighbours.model import NeighbourRole, PlacedContainer
-from nemutator_controller.neighbours.node_window import FIGURES, GIB, MB, Key, Values
+from nemutator_controller.neighbours.node_window import FIGURES, Key, Values
+from nemutator_controller.neighbours.point_figures import GIB, MB
 from nemutator_controller.neighbours.resources import Contended
 from nemutator_controller.neighbours.verdicts import Verdicts
 

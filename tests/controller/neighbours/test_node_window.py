@@ -15,7 +15,7 @@ from nemutator_controller.neighbours.node_window import (
     key_of,
 )
 
-from tests.controller.neighbours.windows import MINUTE, NOW, container, points
+from tests.controller.neighbours.windows import MINUTE, NOW, add, container, points
 
 CPU, WAIT = FIGURES.index("cpu"), FIGURES.index("cpu_waiting")
 TURN_WAIT = FIGURES.index("turn_waiting")
@@ -35,7 +35,7 @@ def test_a_minute_is_the_mean_of_what_was_reported_of_it() -> None:
     window, series = NodeWindow(), [container("a")]
     ends = [NOW + 15 * n for n in range(1, 5)]
     given_points = points(series, [0] * 4, ends, {"cpu_cores": [1.0, 2.0, 3.0, 6.0]})
-    assert window.add(given_points, now=NOW + 61) == {}
+    assert add(window, given_points, now=NOW + 61) == {}
     keys, values = viewed(window, NOW + 61)
     assert keys == [("a", "c")]
     assert values[CPU, 0, -1] == pytest.approx(3.0, rel=1e-3)
@@ -45,11 +45,11 @@ def test_a_minute_is_the_mean_of_what_was_reported_of_it() -> None:
 
 def test_a_figure_that_was_reported_of_one_row_late_is_unknown_of_others_and_before() -> None:
     window, series = NodeWindow(), [container(str(number)) for number in range(20)]
-    window.add(points(series[:1], [0], [NOW + 30], {"cpu_cores": [1.0]}), now=NOW + 61)
+    add(window, points(series[:1], [0], [NOW + 30], {"cpu_cores": [1.0]}), now=NOW + 61)
     late = {"cpu_cores": [2.0, 3.0], "memory_waiting": [50.0, np.nan]}
-    window.add(points(series, [0, 19], [NOW + 90] * 2, late), now=NOW + 121)
+    add(window, points(series, [0, 19], [NOW + 90] * 2, late), now=NOW + 121)
     many = {"cpu_cores": [1.0] * 20}
-    window.add(points(series, range(20), [NOW + 150] * 20, many), now=NOW + 181)
+    add(window, points(series, range(20), [NOW + 150] * 20, many), now=NOW + 181)
     keys, values = viewed(window, NOW + 181)
     first = keys.index(("0", "c"))
     waited = values[MEMORY_WAIT]
@@ -61,17 +61,17 @@ def test_a_figure_that_was_reported_of_one_row_late_is_unknown_of_others_and_bef
 def test_what_comes_late_is_added_to_its_minute() -> None:
     window = NodeWindow()
     series = [container("a")]
-    window.add(points(series, [0], [NOW + 30], {"cpu_cores": [1.0]}), now=NOW + 130)
-    window.add(points(series, [0], [NOW + 45], {"cpu_cores": [3.0]}), now=NOW + 130)
+    add(window, points(series, [0], [NOW + 30], {"cpu_cores": [1.0]}), now=NOW + 130)
+    add(window, points(series, [0], [NOW + 45], {"cpu_cores": [3.0]}), now=NOW + 130)
     _, values = viewed(window, NOW + 130)
     assert values[CPU, 0, -2] == pytest.approx(2.0, rel=1e-3)
 
 
 def test_a_clock_that_jumps_spoils_nothing() -> None:
     window = NodeWindow()
-    window.add(one_point(NOW + 30, cpu_cores=1.0), now=NOW + 61)
-    assert window.add(one_point(NOW + 9_000, cpu_cores=5.0), now=NOW + 61) == {"ahead": 1}
-    assert window.add(one_point(NOW - 9_000, cpu_cores=5.0), now=NOW + 61) == {"late": 1}
+    add(window, one_point(NOW + 30, cpu_cores=1.0), now=NOW + 61)
+    assert add(window, one_point(NOW + 9_000, cpu_cores=5.0), now=NOW + 61) == {"ahead": 1}
+    assert add(window, one_point(NOW - 9_000, cpu_cores=5.0), now=NOW + 61) == {"late": 1}
     _, values = viewed(window, NOW + 61)
     assert values[CPU, 0, -1] == pytest.approx(1.0)
     # The brain's own clock goes back: nothing is lost, and what it calls now is not shown before its time.
@@ -81,23 +81,23 @@ def test_a_clock_that_jumps_spoils_nothing() -> None:
 
 def test_an_hour_later_nothing_is_left_and_the_row_is_free() -> None:
     window = NodeWindow()
-    window.add(one_point(NOW + 30, cpu_cores=1.0), now=NOW + 61)
+    add(window, one_point(NOW + 30, cpu_cores=1.0), now=NOW + 61)
     later = NOW + (MINUTES + 2) * MINUTE
     _, values = viewed(window, later)
     assert np.isnan(values).all()
     window.forget_ended()
     assert len(window) == 0
-    window.add(one_point(later, cpu_cores=2.0), now=later + 1)
+    add(window, one_point(later, cpu_cores=2.0), now=later + 1)
     assert viewed(window, later + 1)[0] == [("a", "c")]
 
 
 def test_what_is_known_of_a_container_stays_when_its_agent_is_started_again() -> None:
     window, before = NodeWindow(), [container("ended"), container("a")]
-    window.add(points(before, [0, 1], [NOW + 30] * 2, {"cpu_cores": [1.0, 2.0]}), now=NOW + 61)
+    add(window, points(before, [0, 1], [NOW + 30] * 2, {"cpu_cores": [1.0, 2.0]}), now=NOW + 61)
     table = SeriesTable()
     table.add([("/kubepods/podb/c", "b", "c", None)])
     table.add([("/kubepods/poda/c", "a", "c", None)])
-    window.add(points(table, [1, 0], [NOW + 90] * 2, {"cpu_cores": [4.0, 8.0]}), now=NOW + 121)
+    add(window, points(table, [1, 0], [NOW + 90] * 2, {"cpu_cores": [4.0, 8.0]}), now=NOW + 121)
     keys, values = viewed(window, NOW + 121)
     assert keys == [("b", "c"), ("a", "c")]
     assert values[CPU, :, -1] == pytest.approx([8.0, 4.0], rel=1e-3)
@@ -108,23 +108,25 @@ def test_what_is_known_of_a_container_stays_when_its_agent_is_started_again() ->
 
 def test_waits_that_its_own_limit_makes_are_taken_off() -> None:
     window = NodeWindow()
-    window.add(one_point(NOW + 30, cpu_cores=1.0, cpu_waiting=80.0, throttled=0.75), now=NOW + 61)
+    add(window, one_point(NOW + 30, cpu_cores=1.0, cpu_waiting=80.0, throttled=0.75), now=NOW + 61)
     _, values = viewed(window, NOW + 61)
     assert values[WAIT, 0, -1] == pytest.approx(0.2, rel=1e-2)
 
 
 def test_a_delay_of_threads_counts_as_a_part_of_the_time_in_which_they_could_run() -> None:
     window = NodeWindow()
-    window.add(one_point(NOW + 30, cpu_cores=1.0, run_delay=3.0), now=NOW + 61)
+    add(window, one_point(NOW + 30, cpu_cores=1.0, run_delay=3.0), now=NOW + 61)
     _, values = viewed(window, NOW + 61)
     assert values[WAIT, 0, -1] == pytest.approx(0.75, rel=1e-2)
 
 
 def test_long_turns_are_known_in_seconds_unless_its_own_limit_makes_them() -> None:
     window = NodeWindow()
-    window.add(one_point(NOW + 30, cpu_cores=1.0, run_delay_p99=0.045, throttled=0.0), now=NOW + 61)
+    add(
+        window, one_point(NOW + 30, cpu_cores=1.0, run_delay_p99=0.045, throttled=0.0), now=NOW + 61
+    )
     stopped = one_point(NOW + 90, cpu_cores=1.0, run_delay_p99=0.09, throttled=0.01)
-    window.add(stopped, now=NOW + 121)
+    add(window, stopped, now=NOW + 121)
     _, values = viewed(window, NOW + 121)
     assert values[TURN_WAIT, 0, -2] == pytest.approx(0.045, rel=0.04)
     assert np.isnan(values[TURN_WAIT, 0, -1])
@@ -132,7 +134,7 @@ def test_long_turns_are_known_in_seconds_unless_its_own_limit_makes_them() -> No
 
 def test_a_killed_process_is_the_worst_of_memory() -> None:
     window = NodeWindow()
-    window.add(one_point(NOW + 30, cpu_cores=0.0, oom_kills=1.0), now=NOW + 61)
+    add(window, one_point(NOW + 30, cpu_cores=0.0, oom_kills=1.0), now=NOW + 61)
     _, values = viewed(window, NOW + 61)
     assert values[MEMORY_WAIT, 0, -1] == 1.0
 
@@ -148,7 +150,7 @@ def test_a_group_that_holds_others_is_no_row() -> None:
     series = [
         Series(path, None, None, None) for path in ("/", "/kubepods", "/kubepods/x", "/a.service")
     ] + [container("a")]
-    window.add(points(series, range(5), [NOW + 30] * 5, {"cpu_cores": [1.0] * 5}), now=NOW + 61)
+    add(window, points(series, range(5), [NOW + 30] * 5, {"cpu_cores": [1.0] * 5}), now=NOW + 61)
     assert viewed(window, NOW + 61)[0] == [("/kubepods/x", ""), ("/a.service", ""), ("a", "c")]
 
 
@@ -161,7 +163,7 @@ def test_there_are_no_more_rows_than_its_bound() -> None:
         [NOW + 30] * len(series),
         {"cpu_cores": [1.0] * len(series)},
     )
-    assert window.add(many, now=NOW + 61) == {"rows": 5}
+    assert add(window, many, now=NOW + 61) == {"rows": 5}
     assert len(window) == MOST_ROWS
     keys, values = viewed(window, NOW + 61)
     assert len(keys) == MOST_ROWS
@@ -189,7 +191,7 @@ def test_whatever_is_reported_its_numbers_stay_in_their_ranges(
             [max(NOW + after, 15.0)],
             {"cpu_cores": [value], "cpu_waiting": [value], "run_delay": [value]},
         )
-        window.add(one, now=NOW)
+        add(window, one, now=NOW)
     _, values = viewed(window, NOW + 60)
     known = values[~np.isnan(values)]
     assert np.isfinite(known).all()

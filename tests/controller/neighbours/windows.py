@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.ingest.points_together import parts_of
+from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
+from nemutator_controller.neighbours.node_window import NodeWindow, add_together
 
 NOW = 1_700_000_040.0
 """A minute begins here."""
@@ -30,3 +32,9 @@ def points(
         to_at=to_at,
         columns={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
     )
+
+
+def add(window: NodeWindow, told: UsagePoints, *, now: float) -> Mapping[str, int]:
+    """What was left out of what one node has *told*, by reason."""
+    [part] = parts_of([NodePoints("n", told)])
+    return add_together([window], part, now=now)

@@ -1,13 +1,17 @@
 """What reports say is added to the days of its workload; what is absurd is counted."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_controller.ingest.series_owners import SeriesOwners
-from nemutator_controller.ingest.usage_points import Series, UsagePoints
+from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 from nemutator_controller.seasons.calendars import SeasonCalendar
 from nemutator_controller.seasons.day_book import CLUSTER, DayBook
 from nemutator_controller.seasons.learning import OwnedScope, SeasonLearner
 
+from tests.controller.ingest.reported import NOW as TOLD_AT
+from tests.controller.ingest.reported import groups
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
@@ -109,3 +113,34 @@ def test_lines_are_looked_up_again_once_one_has_become_anothers() -> None:
         assert set(book.numbers) == {CLUSTER, ("shop", "Deployment", node)}
         slots = list(book.close(now=BEGIN + day * 86_400 + 390, late_s=90))
         assert slots[-1].use[1] == 1.0
+
+
+@given(groups(), st.sampled_from([1, 2, 9]))
+def test_what_is_reported_together_is_learned_as_if_each_came_alone(
+    several: list[list[NodePoints]], most: int
+) -> None:
+    meters = MemoryMeter(), MemoryMeter()
+    books = [DayBook(SeasonCalendar(lambda _: 0.0), most) for _ in meters]
+    learners = [
+        SeasonLearner(book, SeriesOwners(owner_but_nobody, most_nodes=2), fake_process(meter=meter))
+        for book, meter in zip(books, meters, strict=True)
+    ]
+    for number, reported in enumerate(several):
+        # After a day another may have a line.
+        now = TOLD_AT + 50_000.0 * number
+        learners[0].learn_all(reported, now)
+        for one in reported:
+            learners[1].learn(one.node, one.points, now)
+    assert books[0].numbers == books[1].numbers
+    slots = [
+        {one.at: one.use.tolist() for one in book.close(now=TOLD_AT + 150_000, late_s=90)}
+        for book in books
+    ]
+    assert repr(slots[0]) == repr(slots[1])
+    for reason in ("late", "no_room", "absurd"):
+        first, other = (one.value(names.SEASON_POINTS_DROPPED, reason=reason) for one in meters)
+        assert first == other
+
+
+def owner_but_nobody(node: str, series: Series) -> OwnedScope | None:
+    return None if series.path == "/nobody" else owner(node, series)
