@@ -47,6 +47,10 @@ LEAST_BYTES = 50e6
 """Below it the least request is more than any margin."""
 
 
+LEAST_SPAN_S = 2 * DAY_S - DAY_S / 24
+"""From the first point of a container to its last, so that two of its days may be whole: with fewer, nothing follows any."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgeEvidence:
     days: int
@@ -81,9 +85,11 @@ def evidence(peaks: Numbers, observed_days: int) -> AgeEvidence:
     count = peaks.shape[1] - observed_days
     if count < 1 or not len(peaks):
         return AgeEvidence(0, 0, np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(peaks, observed_days, axis=1)[:, :count]
-    # A NaN in it makes it NaN: each of the days was seen.
-    base, after = windows.max(axis=2), peaks[:, observed_days:]
+    # Day by day, in which numpy takes a third of the time that it takes window by window. A NaN makes it NaN: each of
+    # the days was seen.
+    base, after = peaks[:, :count], peaks[:, observed_days:]
+    for day in range(1, observed_days):
+        base = np.maximum(base, peaks[:, day : day + count])
     told = ~np.isnan(base) & ~np.isnan(after) & (base >= LEAST_BYTES)
     ratios = after[told] / base[told]
     if not len(ratios):

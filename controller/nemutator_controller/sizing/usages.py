@@ -16,7 +16,7 @@ from nemutator_controller.sizing.histograms import Histograms, Rows
 from nemutator_controller.sizing.hottest import HottestReplicas
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import DEFAULT_KNOBS, Knobs, KnownUsage, UsageColumns
-from nemutator_controller.sizing.learned_margins import learned_margins, whole_days
+from nemutator_controller.sizing.learned_margins import LEAST_SPAN_S, learned_margins, whole_days
 from nemutator_controller.sizing.margins import MARGINS, Margins
 from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
 from nemutator_controller.sizing.samples import UsageSamples
@@ -173,6 +173,9 @@ class Usages:
         hour = int(now // 3_600)
         if self._margins[0] != hour:
             rows = np.fromiter(self._rows.values(), dtype=np.intp, count=len(self._rows))
+            first, last = self._state["first_at"][rows], self._state["last_at"][rows]
+            # Of the others nothing can be learned; where most are new, to go through them takes long.
+            rows = rows[last - first >= LEAST_SPAN_S]
             known, peaks = self._state[rows], self._peaks
             whole = whole_days(
                 peaks.largest[rows],

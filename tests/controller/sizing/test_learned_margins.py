@@ -7,6 +7,7 @@ from nemutator_controller.sizing.learned_margins import (
     FEWEST_CONTAINERS,
     FEWEST_DAYS,
     LEAST,
+    LEAST_SPAN_S,
     MOST,
     evidence,
     learned_margins,
@@ -131,3 +132,31 @@ def test_whatever_was_seen_margins_stay_in_bounds_and_fall_with_age(
     for least_s, one in margins:
         assert one >= LEAST * younger[least_s] - 0.03
         assert one <= MOST * max(younger[least_s], younger[86_400]) + 0.03
+
+
+@given(st.floats(0, 14 * DAY_S), st.floats(0, 3 * DAY_S))
+def test_a_container_with_two_whole_days_has_spanned_so_long_as_is_looked_for(
+    before: float, span: float
+) -> None:
+    first_at = NOW - before
+    found = whole(steady(1, 0.1), first_at=first_at, last_at=first_at + span)
+    if np.count_nonzero(~np.isnan(found)) > 1:
+        assert span >= LEAST_SPAN_S
+
+
+@given(st.integers(1, DAYS), st.integers(0, 9))
+def test_the_largest_of_so_many_days_is_what_the_next_is_compared_with(
+    observed: int, seed: int
+) -> None:
+    peaks = steady(5, 0.3, seed=seed)
+    peaks[np.random.default_rng(seed).random(peaks.shape) < 0.2] = np.nan
+    windows = [
+        (peaks[row, begin : begin + observed], peaks[row, begin + observed])
+        for row in range(len(peaks))
+        for begin in range(DAYS - observed)
+    ]
+    told = [(days, after) for days, after in windows if not np.isnan([*days, after]).any()]
+    assert evidence(peaks, observed).days == len(told)
+    if told:
+        worst = np.quantile([after / days.max() for days, after in told], 0.98, method="higher")
+        assert evidence(peaks, observed).times == pytest.approx(max(0.0, worst - 1) / 0.18)

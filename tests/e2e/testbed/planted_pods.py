@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 from nemutator_common.wire import Batch, Envelope, Summary
-from nemutator_controller.neighbours.node_window import FIGURES, GIB, MB
+from nemutator_controller.neighbours.node_window import FIGURES
+from nemutator_controller.neighbours.point_figures import GIB, MB
 from nemutator_controller.neighbours.resources import Contended
 
 from tests.e2e.testbed.in_cluster.installation import REPORTS, Installation
