@@ -1,6 +1,6 @@
-"""Recorded use as it comes in files: CSV, or what Prometheus answers to a query over a range.
+"""Recorded use as it comes in files: CSV, what Prometheus answers to a query over a range, or what `nemutator history` prints.
 
-Both are strangers' bytes: what is no number, negative or from another time is left out and counted.
+All are strangers' bytes: what is no number, negative or from another time is left out and counted.
 """
 
 import csv
@@ -14,6 +14,11 @@ import numpy as np
 
 from nemutator_controller.prometheus_answers import UnreadablePrometheusError, read_answer
 from nemutator_controller.sizing.buckets import CPU, MEMORY
+from nemutator_controller.sizing.history_recordings import (
+    UnreadableHistoryError,
+    is_history,
+    read_history,
+)
 from nemutator_controller.sizing.strategies.known import Resource
 from nemutator_controller.sizing.strategies.recorded_use import Numbers, RecordedUse
 
@@ -64,7 +69,10 @@ def read_recording(content: bytes, resource: Resource, *, step_s: int, now: floa
     """
     dropped: dict[str, int] = {}
     is_json = content.lstrip()[:1] == b"{"
-    points = _prometheus(content, dropped, now) if is_json else _csv(content, resource, dropped)
+    if is_json and is_history(content):
+        points = _history(content, resource)
+    else:
+        points = _prometheus(content, dropped, now) if is_json else _csv(content, resource, dropped)
     return recorded(points, resource, step_s=step_s, dropped=dropped)
 
 
@@ -179,6 +187,14 @@ def _prometheus(content: bytes, dropped: dict[str, int], now: float) -> Iterable
         pod = labels.get("pod", "")[:LONGEST_FIELD]
         for at, value in zip(series.at, series.values, strict=True):
             yield RecordedPoint(name, pod, at, value)
+
+
+def _history(content: bytes, resource: Resource) -> Iterable[RecordedPoint]:
+    try:
+        found = read_history(content, is_memory=resource == "memory")
+    except UnreadableHistoryError as error:
+        raise UnreadableRecordingError(str(error)) from error
+    return (RecordedPoint(found.name[:LONGEST_FIELD], "", at, value) for at, value in found.points)
 
 
 def _moment(text: str) -> float:

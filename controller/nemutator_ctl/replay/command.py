@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
         type=Path,
         metavar="DATA",
         help="CSV with the columns time (seconds since the epoch, or RFC 3339 with its zone), name, pod,"
-        " and cpu (cores) or memory (bytes); an answer of Prometheus;"
+        " and cpu (cores) or memory (bytes); an answer of Prometheus; what `nemutator history -o json` prints;"
         " or Parquet with the same columns, a file or a folder of them (needs the package duckdb)",
     )
     parser.add_argument(

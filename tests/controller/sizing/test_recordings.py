@@ -33,6 +33,24 @@ def test_of_memory_the_most_in_a_step_counts() -> None:
     assert found.uses[0].pods.tolist() == [[50.0]]
 
 
+def test_own_history_is_read() -> None:
+    figure = {"mean": [1.0, None, 3.0], "most": [1.5, None, 2.0]}
+    document = {
+        "kind": "WorkloadHistory",
+        "namespace": "shop",
+        "owner": "web",
+        "container": "app",
+        "from_at": 600,
+        "step_s": 300,
+        "figures": {"cpu_cores": figure},
+    }
+    (use,) = _read(json.dumps(document)).uses
+    assert use.name == "shop/web/app"
+    np.testing.assert_array_equal(use.pods, [[1.0, np.nan, 2.0]])
+    with pytest.raises(UnreadableRecordingError, match="step_s"):
+        _read(json.dumps(document | {"step_s": 0}))
+
+
 def test_moments_may_be_written_for_people() -> None:
     text = "name,pod,cpu,time\nweb,a,1,2026-01-31T12:00:00Z\nweb,a,2,2026-01-31T13:10:00+01:00\n"
     np.testing.assert_array_equal(_read(text).uses[0].pods, [[1.0, np.nan, 2.0]])
