@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -216,6 +216,18 @@ def write(document: object, output: str, table: Callable[[], str]) -> None:
         sys.stdout.write(item_names(document))
     else:
         sys.stdout.write(table() if people else rendered(document, kind))
+
+
+def show_list(
+    listing: Parser, argv: Sequence[str], path: str, table: Callable[[object], str]
+) -> int:
+    """Show what the brain lists at *path*, of one namespace or of all; to be read by *listing*, which has `-o` and may ask
+    a cluster."""
+    listing.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only of this one")
+    given = listing.parse_args(argv)
+    document = brain(given).get(path, {"namespace": given.namespace} if given.namespace else {})
+    write(document, given.output, lambda: table(document))
+    return ExitCode.OK
 
 
 def present(**query: str | None) -> dict[str, str]:

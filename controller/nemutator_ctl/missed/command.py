@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from nemutator_common.errors import ExitCode
-
 from nemutator_ctl import arguments
 from nemutator_ctl.missed.view import MISSED_PODS_PATH, decode, overview
 
@@ -16,9 +14,6 @@ def main(argv: Sequence[str]) -> int:
         remote=True,
         watch=True,
     )
-    parser.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only of this one")
-    given = parser.parse_args(argv)
-    query = {"namespace": given.namespace} if given.namespace else {}
-    document = arguments.brain(given).get(MISSED_PODS_PATH, query)
-    arguments.write(document, given.output, lambda: overview(decode(document)))
-    return ExitCode.OK
+    return arguments.show_list(
+        parser, argv, MISSED_PODS_PATH, lambda document: overview(decode(document))
+    )
