@@ -18,19 +18,14 @@ from nemutator_controller.history.minutes import MINUTE_S
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.written_minutes import PREFIX
 from nemutator_controller.ingest.usage_codes import Numbers
-from nemutator_controller.prometheus_answers import (
-    DUPLICATE,
-    PrometheusAnswer,
-    PrometheusSeries,
-    matchers,
-)
+from nemutator_controller.prometheus_answers import DUPLICATE, PrometheusAnswer, matchers
+from nemutator_controller.prometheus_steps import by_steps
 
 PART = "nemutator_part"
 """The label that says which term a series is of."""
 
-ABSURD, OFF_GRID, UNKNOWN = "absurd", "off_grid", "unknown"
-"""Reasons for which a sample is left out, beside those of the answer: no amount can be so, nobody asked for this
-moment, nobody asked for this series."""
+UNKNOWN = "unknown"
+"""A reason for which a sample is left out: nobody asked for this series."""
 
 MOST = 1e18
 """No use is so large, and a float32 of ours still holds its square."""
@@ -102,7 +97,14 @@ def older_cells(answer: PrometheusAnswer, asked: OlderQuestion) -> OlderCells:
         elif part in copies.get(copy, {}) or (copy not in copies and len(copies) == MOST_COPIES):
             _count(dropped, DUPLICATE, len(series.at))
         else:
-            copies.setdefault(copy, {})[part] = _on_grid(series, asked, dropped)
+            copies.setdefault(copy, {})[part] = by_steps(
+                series,
+                begin=asked.begin,
+                step_s=asked.step_s,
+                steps=asked.steps,
+                most=MOST,
+                dropped=dropped,
+            )
     parts = _best_of_copies(list(copies.values()), asked.steps)
     samples = sum(int(_known(values).sum()) for values in parts.values())
     told = sum(int(_known(values).sum()) for one in copies.values() for values in one.values())
@@ -121,21 +123,6 @@ def older_cells(answer: PrometheusAnswer, asked: OlderQuestion) -> OlderCells:
         figures=figures,
     )
     return OlderCells(cells, samples, dropped, answer.warnings)
-
-
-def _on_grid(series: PrometheusSeries, asked: OlderQuestion, dropped: dict[str, int]) -> Numbers:
-    """Its values by step."""
-    at, values = np.asarray(series.at), np.asarray(series.values)
-    place = (at - asked.begin) / asked.step_s - 1
-    index = np.rint(place)
-    on_grid = (np.abs(place - index) < 1e-3) & (index >= 0) & (index < asked.steps)
-    sound = on_grid & (values >= 0) & (values <= MOST)
-    _count(dropped, OFF_GRID, int((~on_grid).sum()))
-    _count(dropped, ABSURD, int((on_grid & ~sound).sum()))
-    found = np.full(asked.steps, np.nan)
-    found[index[sound].astype(np.int64)] = values[sound]
-    _count(dropped, DUPLICATE, int(sound.sum() - _known(found).sum()))
-    return found
 
 
 def _best_of_copies(copies: Sequence[Mapping[str, Numbers]], steps: int) -> Mapping[str, Numbers]:

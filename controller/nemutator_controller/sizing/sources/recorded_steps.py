@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nemutator_controller.prometheus_answers import PrometheusSeries
+from nemutator_controller.prometheus_answers import DUPLICATE, PrometheusSeries
+from nemutator_controller.prometheus_steps import by_steps
 from nemutator_controller.sizing.buckets import CPU, MEMORY, Numbers
 
-OFF_GRID, ABSURD, NAMELESS, DUPLICATE = "off_grid", "absurd", "nameless", "duplicate"
-"""Reasons for which samples are left out: nobody asked for that moment, no container uses so much, the series does
-not say whose it is, or another one has said it already."""
+NAMELESS = "nameless"
+"""A reason for which samples are left out: the series does not say whose it is."""
 
 LONGEST_NAME = 253
 
@@ -94,16 +94,16 @@ def _on_grid(
         if of is None or of in rows:
             _count(dropped, NAMELESS if of is None else DUPLICATE, len(series.at))
             continue
-        at, values = np.asarray(series.at), np.asarray(series.values)
-        place = (at - grid.begin) / grid.step_s - 1
-        index = np.rint(place)
-        on_grid = (np.abs(place - index) < 1e-3) & (index >= 0) & (index < grid.count)
-        sound = on_grid & (values >= 0) & (values <= most)
-        _count(dropped, OFF_GRID, int((~on_grid).sum()))
-        _count(dropped, ABSURD, int((on_grid & ~sound).sum()))
-        if sound.any():
-            row = rows[of] = np.full(grid.count, np.nan)
-            row[index[sound].astype(np.int64)] = values[sound]
+        row = by_steps(
+            series,
+            begin=grid.begin,
+            step_s=grid.step_s,
+            steps=grid.count,
+            most=most,
+            dropped=dropped,
+        )
+        if not np.isnan(row).all():
+            rows[of] = row
     return rows
 
 
