@@ -112,12 +112,13 @@ def sound_points(
         if not len(rows):
             return SoundPoints(rows, begin, end, columns, dropped)
     last_end = np.copy(part.by_series([one.last_end for one in nodes]))
-    wrong = _wrong(series, begin, end, columns, last_end, floor_s, latest_s)
+    points = _OwnedPoints(series, begin, end, columns, last_end, floor_s, latest_s)
+    wrong = points.wrong()
     if wrong is not None:
         # Where nothing of a node is wrong all of it is taken.
         node = np.searchsorted(part.ends, series, side="right")
         suspected = np.bincount(node[wrong], minlength=len(nodes))[node] > 0
-        good = _good(series, begin, end, columns, last_end, floor_s, latest_s, suspected, dropped)
+        good = points.good(suspected, dropped)
         rows, series, begin, end = rows[good], series[good], begin[good], end[good]
         columns = {name: values[good] for name, values in columns.items()}
     np.maximum.at(last_end, series, end)
@@ -126,74 +127,72 @@ def sound_points(
     return SoundPoints(rows, begin, end, columns, dropped)
 
 
-def _wrong(
-    series: SeriesNumbers,
-    begin: Numbers,
-    end: Numbers,
-    columns: Mapping[str, Numbers],
-    last_end: Numbers,
-    floor_s: float,
-    latest_s: float,
-) -> Flags | None:
-    """Which points there is something wrong with; None where that is none, which costs less to say."""
-    # Of 16 bits, numpy sorts by radix: an eighth of the time.
-    narrow = len(last_end) <= 1 << 16
-    order = np.argsort(series.astype(np.uint16) if narrow else series, kind="stable")
-    named, begins, ends = series[order], begin[order], end[order]
-    before = np.empty_like(ends)
-    before[0], before[1:] = 0.0, ends[:-1]
-    before[1:][named[1:] != named[:-1]] = 0.0
-    in_order = begins >= np.maximum(before, last_end[named]) - OVERLAP_S
-    # Whatever numbers strangers send, infinities among them.
-    with np.errstate(invalid="ignore", over="ignore"):
-        lasted = end - begin
-    least = max(floor_s, 1.0)
-    believed = [values.min() >= 0 and values.max() <= LARGEST for values in columns.values()]
-    in_time = begin.min() >= least and end.max() <= latest_s
-    short = lasted.min() > 0 and lasted.max() <= MINUTE_S
-    if in_time and short and all(believed) and in_order.all():
-        return None
-    good = (begin >= least) & (end <= latest_s) & (lasted > 0) & (lasted <= MINUTE_S)
-    for values, is_believed in zip(columns.values(), believed, strict=True):
-        if not is_believed:
-            # Either something is wrong, or NaN is there, which is not known and nothing wrong.
-            good &= ~((values < 0) | (values > LARGEST))
-    good[order] &= in_order
-    return None if good.all() else ~good
+@dataclass(frozen=True, slots=True, eq=False)
+class _OwnedPoints:
+    """Points that belong to somebody, and what they are held against."""
 
+    series: SeriesNumbers
+    begin: Numbers
+    end: Numbers
+    columns: Mapping[str, Numbers]
+    last_end: Numbers
+    """Of each series, before these."""
+    floor_s: float
+    latest_s: float
 
-def _good(
-    series: SeriesNumbers,
-    begin: Numbers,
-    end: Numbers,
-    columns: Mapping[str, Numbers],
-    last_end: Numbers,
-    floor_s: float,
-    latest_s: float,
-    suspected: Flags,
-    dropped: dict[str, int],
-) -> Flags:
-    """Which points can be added: all that are not *suspected*, and of the others those that no reason is found against, which else
-    is counted in *dropped*."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        lasted = end - begin
-    absurd = ~((lasted > 0) & (lasted <= MINUTE_S) & (begin > 0))
-    for values in columns.values():
-        absurd |= (values < 0) | (values > LARGEST)
-    good = np.ones(len(series), dtype=np.bool_)
+    def wrong(self) -> Flags | None:
+        """Which points there is something wrong with; None where that is none, which costs less to say."""
+        series, begin, end = self.series, self.begin, self.end
+        # Of 16 bits, numpy sorts by radix: an eighth of the time.
+        narrow = len(self.last_end) <= 1 << 16
+        order = np.argsort(series.astype(np.uint16) if narrow else series, kind="stable")
+        named, begins, ends = series[order], begin[order], end[order]
+        before = np.empty_like(ends)
+        before[0], before[1:] = 0.0, ends[:-1]
+        before[1:][named[1:] != named[:-1]] = 0.0
+        in_order = begins >= np.maximum(before, self.last_end[named]) - OVERLAP_S
+        # Whatever numbers strangers send, infinities among them.
+        with np.errstate(invalid="ignore", over="ignore"):
+            lasted = end - begin
+        least = max(self.floor_s, 1.0)
+        believed = [
+            values.min() >= 0 and values.max() <= LARGEST for values in self.columns.values()
+        ]
+        in_time = begin.min() >= least and end.max() <= self.latest_s
+        short = lasted.min() > 0 and lasted.max() <= MINUTE_S
+        if in_time and short and all(believed) and in_order.all():
+            return None
+        good = (begin >= least) & (end <= self.latest_s) & (lasted > 0) & (lasted <= MINUTE_S)
+        for values, is_believed in zip(self.columns.values(), believed, strict=True):
+            if not is_believed:
+                # Either something is wrong, or NaN is there, which is not known and nothing wrong.
+                good &= ~((values < 0) | (values > LARGEST))
+        good[order] &= in_order
+        return None if good.all() else ~good
 
-    def drop(reason: str, wrong: Flags) -> None:
-        wrong = wrong & good & suspected
-        if count := int(np.count_nonzero(wrong)):
-            dropped[reason] = dropped.get(reason, 0) + count
-            good[wrong] = False
+    def good(self, suspected: Flags, dropped: dict[str, int]) -> Flags:
+        """Which points can be added: all that are not *suspected*, and of the others those that no reason is found against, which else
+        is counted in *dropped*."""
+        series, begin, end = self.series, self.begin, self.end
+        with np.errstate(invalid="ignore", over="ignore"):
+            lasted = end - begin
+        absurd = ~((lasted > 0) & (lasted <= MINUTE_S) & (begin > 0))
+        for values in self.columns.values():
+            absurd |= (values < 0) | (values > LARGEST)
+        good = np.ones(len(series), dtype=np.bool_)
 
-    drop("absurd", absurd)
-    drop("future", end > latest_s)
-    drop("late", begin < floor_s)
-    drop("again", begin < last_end[series] - OVERLAP_S)
-    drop("again", _again(series, begin, end, good & suspected))
-    return good
+        def drop(reason: str, wrong: Flags) -> None:
+            wrong = wrong & good & suspected
+            if count := int(np.count_nonzero(wrong)):
+                dropped[reason] = dropped.get(reason, 0) + count
+                good[wrong] = False
+
+        drop("absurd", absurd)
+        drop("future", end > self.latest_s)
+        drop("late", begin < self.floor_s)
+        drop("again", begin < self.last_end[series] - OVERLAP_S)
+        drop("again", _again(series, begin, end, good & suspected))
+        return good
 
 
 def _again(series: SeriesNumbers, begin: Numbers, end: Numbers, good: Flags) -> Flags:

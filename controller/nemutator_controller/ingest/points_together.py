@@ -2,7 +2,7 @@
 those of fifty."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -80,24 +80,15 @@ class PointsTogether:
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
-class Reported(Sequence[NodePoints]):
+class Reported(tuple[NodePoints, ...]):
     """What was reported, with its parts made once for all consumers."""
 
-    def __init__(self, reported: Sequence[NodePoints]) -> None:
-        self._reported = tuple(reported)
-        self.parts = tuple(_parts(self._reported))
+    parts: tuple[PointsTogether, ...]
 
-    def __len__(self) -> int:
-        return len(self._reported)
-
-    @overload
-    def __getitem__(self, number: int) -> NodePoints: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[NodePoints]: ...
-
-    def __getitem__(self, number: int | slice) -> NodePoints | Sequence[NodePoints]:
-        return self._reported[number]
+    def __new__(cls, reported: Sequence[NodePoints]) -> Self:
+        made = super().__new__(cls, reported)
+        made.parts = tuple(_parts(made))
+        return made
 
 
 def parts_of(reported: Sequence[NodePoints]) -> Sequence[PointsTogether]:
