@@ -20,6 +20,8 @@ from tests.testbed.running.ports import free_port
 
 COMMAND = (sys.executable, "-m", "nemutator_ctl")
 
+ROLES = ("brain", "credentials", "observe")
+
 START_S = 120.0
 """Until the link is printed: a start takes about 2 s, on a machine that does nothing else."""
 
@@ -156,6 +158,11 @@ class Standing:
             new = {child for pid in new for child in children(pid)} - found
         return found
 
+    def family_once_ready(self) -> set[int]:
+        """The same once each process is ready, which on a slow machine is after the link."""
+        self.wait_until(lambda: all(map(self.ready, ROLES)), "all of them", within_s=START_S)
+        return self.family()
+
     def stop(self) -> None:
         """Ctrl-C; proves that nothing stays behind."""
         family = self.family()
@@ -173,7 +180,7 @@ def _roles(pid: int) -> Iterator[str]:
         words = psutil.Process(pid).cmdline()
     except psutil.NoSuchProcess:
         return
-    yield from (role for role in ("brain", "credentials", "observe") if role in words)
+    yield from (role for role in ROLES if role in words)
 
 
 @contextmanager
