@@ -40,8 +40,7 @@ class Buckets:
 
     def edges(self) -> Numbers:
         """The value of a percentile that falls into each bucket: its upper edge, except for the last."""
-        last = self.count - 1
-        return np.array([self.start(min(bucket + 1, last)) for bucket in range(self.count)])
+        return _edges(self)
 
     def starts(self) -> Numbers:
         """The lower edge of each bucket."""
@@ -56,6 +55,15 @@ class Buckets:
         if self.even:
             found = np.where(above < 0, np.floor(values / self.step), found)
         return np.asarray(np.clip(found, 0, self.count - 1), dtype=np.intp)
+
+
+@functools.cache
+def _edges(buckets: Buckets) -> Numbers:
+    """Made once: replays ask for it with each hour."""
+    last = buckets.count - 1
+    edges = np.array([buckets.start(min(bucket + 1, last)) for bucket in range(buckets.count)])
+    edges.setflags(write=False)
+    return edges
 
 
 CPU = Buckets(first=0.005, largest=1000.0, even=100, step=0.001)
@@ -105,7 +113,7 @@ def _parts(was: Buckets, now: Buckets) -> tuple[npt.NDArray[np.intp], Numbers]:
 @functools.cache
 def _shares(was: Buckets, now: Buckets) -> Numbers:
     """Of each bucket *was*, the share that lies in each of *now*."""
-    begins, ends = now.starts(), now.edges()
+    begins, ends = now.starts(), now.edges().copy()
     ends[-1] = np.inf
     starts, stops = was.starts(), was.edges()
     found = np.zeros((was.count, now.count))

@@ -101,10 +101,10 @@ def _outcome(
     resource: Resource,
     uses: Sequence[RecordedUse],
 ) -> Outcome:
+    long = [use for use in uses if use.hours > 1]
     judged = [
-        _judged(strategy.request(use, number), use.busiest(), resource)
-        for use in uses
-        if use.hours > 1
+        _judged(requested, use.busiest(), resource)
+        for use, requested in zip(long, strategy.request_all(long, number), strict=True)
     ]
     sounding = [one for one in judged if not math.isnan(one[0])]
     means = np.mean(sounding, axis=0) if sounding else np.full(4, np.nan)

@@ -6,6 +6,7 @@ All are strangers' bytes: what is no number, negative or from another time is le
 import csv
 import io
 import math
+from bisect import bisect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,7 +34,12 @@ LONGEST_FIELD = 1_000
 LATEST = 253_402_300_799.0
 """The end of the year 9999: what is later is no moment, or in milliseconds."""
 
-UNREADABLE, NEGATIVE, ABSURD = "unreadable", "negative", "absurd"
+LONGEST_GAP_S = 31 * 86_400
+"""Points that lie further apart are parts of a recording; one with few points is of a wrong clock."""
+FEWEST_OF_A_PART = 0.01
+"""Of the points of the largest part: what has fewer is left out."""
+
+UNREADABLE, NEGATIVE, ABSURD, FAR_OFF = "unreadable", "negative", "absurd", "far_off"
 """Reasons for which a point is left out."""
 
 COLUMNS = ("time", "name", "pod")
@@ -81,15 +87,14 @@ def recorded(
 ) -> Recording:
     """The same of *points*; what is left out of them is counted in *dropped*, too."""
     rows: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    largest = largest_of(resource)
+    largest, late = largest_of(resource), ""
     for number, point in enumerate(points):
         if number >= MOST_POINTS:
             raise UnreadableRecordingError(f"there are more than {MOST_POINTS} points")
         if LATEST < point.at < math.inf:
-            raise UnreadableRecordingError(
-                f"{point.name[:LONGEST_FIELD]}: a time after the year 9999, if its times are in seconds"
-            )
-        if not math.isfinite(point.value) or not 0 <= point.at <= LATEST:
+            late = late or point.name
+            _count(dropped, FAR_OFF)
+        elif not math.isfinite(point.value) or not 0 <= point.at <= LATEST:
             _count(dropped, UNREADABLE)
         elif point.value < 0:
             _count(dropped, NEGATIVE)
@@ -98,11 +103,15 @@ def recorded(
         else:
             pods = rows.setdefault(point.name, {})
             pods.setdefault(point.pod, []).append((point.at, point.value))
+    if late and not rows:
+        raise UnreadableRecordingError(
+            f"{late[:LONGEST_FIELD]}: a time after the year 9999, if its times are in seconds"
+        )
     cells = 0
     uses = []
     for name, pods in sorted(rows.items()):
-        first = min(at for points_ in pods.values() for at, _ in points_) // step_s
-        last = max(at for points_ in pods.values() for at, _ in points_) // step_s
+        begin, end = _without_far_off(pods, dropped)
+        first, last = begin // step_s, end // step_s
         steps = int(last - first) + 1
         if (last - first) * step_s > LONGEST_S:
             raise UnreadableRecordingError(
@@ -125,6 +134,36 @@ def recorded(
 def largest_of(resource: Resource) -> float:
     """More of it, at one moment and in one container, is an error of whoever measured."""
     return CPU.largest if resource == "cpu" else MEMORY.largest
+
+
+def _without_far_off(
+    pods: dict[str, list[tuple[float, float]]], dropped: dict[str, int]
+) -> tuple[float, float]:
+    """When the first and the last of the points of *pods* were. Those far off the others are taken out of them: few beside the
+    others, or, where all lie too far apart to be replayed, fewer than the others."""
+    moments = np.sort(np.array([at for points in pods.values() for at, _ in points]))
+    cuts = np.flatnonzero(np.diff(moments) > LONGEST_GAP_S) + 1
+    if not len(cuts):
+        return float(moments[0]), float(moments[-1])
+    parts = np.split(moments, cuts)
+    most = max(map(len, parts))
+    parts = [part for part in parts if len(part) >= FEWEST_OF_A_PART * most]
+    while len(parts) > 1 and parts[-1][-1] - parts[0][0] > LONGEST_S:
+        # Of as many points the later ones stay.
+        parts.pop(0 if len(parts[0]) <= len(parts[-1]) else -1)
+    begins, ends = ([float(part[at]) for part in parts] for at in (0, -1))
+    for pod, points in list(pods.items()):
+        sound = [
+            point
+            for point in points
+            if begins[0] <= point[0] <= ends[max(bisect(begins, point[0]) - 1, 0)]
+        ]
+        _count(dropped, FAR_OFF, len(points) - len(sound))
+        if sound:
+            pods[pod] = sound
+        else:
+            del pods[pod]
+    return begins[0], ends[-1]
 
 
 def _in_steps(
@@ -217,4 +256,5 @@ def _number(text: str) -> float:
 
 
 def _count(dropped: dict[str, int], reason: str, number: int = 1) -> None:
-    dropped[reason] = dropped.get(reason, 0) + number
+    if number:
+        dropped[reason] = dropped.get(reason, 0) + number

@@ -36,6 +36,12 @@ def test_the_last_bucket_ends_where_it_begins(buckets: Buckets) -> None:
     assert list(edges[:-1]) == list(buckets.starts()[1:])
 
 
+def test_edges_are_worked_out_once_and_nobody_can_change_them() -> None:
+    assert VPA_CPU.edges() is VPA_CPU.edges()
+    with pytest.raises(ValueError, match="read-only"):
+        VPA_CPU.edges()[0] = 1.0
+
+
 @pytest.mark.parametrize(("cores", "bucket"), [(0.0, 0), (0.0099, 0), (0.0103, 1), (1e9, 175)])
 def test_a_value_lands_in_its_bucket(cores: float, bucket: int) -> None:
     assert VPA_CPU.index(np.array([cores])) == [bucket]

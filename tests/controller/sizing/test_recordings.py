@@ -90,6 +90,34 @@ def test_an_answer_of_prometheus_is_read() -> None:
     assert found.dropped == {"not_finite": 2}
 
 
+def test_one_moment_that_is_far_off_does_not_cost_the_others() -> None:
+    day = 86_400
+    begin = 20_000 * day
+    lines = [f"{begin + at * 300},web,a,1" for at in range(600)]
+    far = [0, begin - 700 * day, begin + 400 * day, begin + 20_000 * day, 1e15]
+    lines += [f"{at},web,{pod},9" for at, pod in zip(far, "abcaa", strict=True)]
+    lines += [f"{begin},db,a,2", f"{begin + 300},db,a,2", "1e15,queue,a,1"]
+    found = _read("time,name,pod,cpu\n" + "\n".join(lines))
+    assert [use.name for use in found.uses] == ["db", "web"]
+    np.testing.assert_array_equal(found.uses[1].pods, np.ones((1, 600)))
+    assert found.dropped == {"far_off": 6}
+
+
+def test_what_ran_again_after_months_is_one_recording() -> None:
+    later = 100 * 86_400
+    found = _read(f"time,name,pod,cpu\n0,web,a,1\n300,web,a,1\n{later},web,a,3\n")
+    assert found.uses[0].pods.shape == (1, later // 300 + 1)
+    assert found.dropped == {}
+
+
+def test_of_parts_that_lie_years_apart_the_larger_one_is_replayed() -> None:
+    found = _read(
+        "time,name,pod,cpu\n0,web,a,1\n300,web,a,1\n1e9,web,b,1\n1e8,db,a,1\n2e9,db,a,1\n"
+    )
+    assert [(use.name, use.pods.shape) for use in found.uses] == [("db", (1, 1)), ("web", (1, 2))]
+    assert found.dropped == {"far_off": 2}
+
+
 @pytest.mark.parametrize(("resource", "most"), [("cpu", 1_000), ("memory", 10**12)])
 def test_more_than_any_machine_has_is_left_out_and_counted(resource: Resource, most: int) -> None:
     lines = [f"{at},web,a,{value}" for at, value in ((0, most), (300, 1e15), (600, 1))]
@@ -112,7 +140,10 @@ def test_more_than_any_machine_has_is_left_out_and_counted(resource: Resource, m
         ),
         ('{"status":"error","errorType":"bad_data","error":"x"}', "bad_data: x"),
         ("{", "truncated|malformed"),
-        ("time,name,pod,cpu\n0,web,a,1\n1e9,web,a,1\n", "too far apart: more than three years"),
+        (
+            "time,name,pod,cpu\n" + "".join(f"{at * 2e6},web,a,1\n" for at in range(60)),
+            "too far apart: more than three years",
+        ),
         (
             "time,name,pod,cpu\n1700000000000,web,a,1\n1700008000000,web,a,1\n",
             "after the year 9999, if its times are in seconds",

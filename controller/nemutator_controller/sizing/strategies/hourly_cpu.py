@@ -46,6 +46,8 @@ CHANGES_HALF_LIFE_HOURS = 24.0
 
 SLICE_ROWS = 500
 """So many containers are worked out at once, so that what is needed meanwhile stays small."""
+USUAL_STEPS = 12
+"""Of an hour: five minutes each."""
 
 _LAST_HOUR = ("most", "end", "quarter")
 _NEVER = ("peaks", "said", "plans", *_LAST_HOUR, "requested")
@@ -246,6 +248,35 @@ def cpu(use: RecordedUse, price: float = PRICE) -> Numbers:
     for hour, needs in enumerate(_forecasts_of_all(busiest[:-1])):
         container.follow(busiest[hour, np.newaxis], needs[np.newaxis], price)
         requested[hour + 1] = container.requested
+    return requested
+
+
+def cpu_of_all(uses: Sequence[RecordedUse], price: float = PRICE) -> list[Numbers]:
+    """The same of each of *uses*; those of one length are stepped together."""
+    alike: dict[tuple[int, int], list[int]] = {}
+    for number, use in enumerate(uses):
+        alike.setdefault((use.hours, use.per_hour), []).append(number)
+    found: dict[int, Numbers] = {}
+    for (_, per_hour), numbers in alike.items():
+        # What is needed meanwhile grows with the steps of an hour, too.
+        rows = max(1, SLICE_ROWS * USUAL_STEPS // max(USUAL_STEPS, per_hour))
+        for begin in range(0, len(numbers), rows):
+            some = numbers[begin : begin + rows]
+            if len(some) == 1:
+                found[some[0]] = cpu(uses[some[0]], price)
+            else:
+                requested = _stepped([uses[number] for number in some], price)
+                found.update(zip(some, requested, strict=True))
+    return [found[number] for number in range(len(uses))]
+
+
+def _stepped(uses: Sequence[RecordedUse], price: float) -> Numbers:
+    """Rows of requests by the hour; all of *uses* have the same hours."""
+    containers = HourlyCpu(len(uses), price)
+    requested = np.full((len(uses), uses[0].hours), np.nan)
+    busiest = np.stack([use.busiest() for use in uses])
+    for hour in range(busiest.shape[1] - 1):
+        requested[:, hour + 1] = containers.step(busiest[:, hour])
     return requested
 
 

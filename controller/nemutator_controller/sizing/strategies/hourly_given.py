@@ -5,6 +5,8 @@ A policy asks for a week of hours first, which is as long as the replay judges n
 changes a pod minutes after the hour has begun, and by eleven times at once at most, is left out.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nemutator_controller.sizing.strategies import hourly_cpu
@@ -18,5 +20,14 @@ from nemutator_controller.sizing.strategies.recorded_use import Numbers, Recorde
 
 def cpu(use: RecordedUse, price: float = hourly_cpu.PRICE) -> Numbers:
     """Cores to request in each hour, from the hours before; NaN before there was any."""
-    given = with_few_changes(in_millis(hourly_cpu.cpu(use, price)))
+    return _given(hourly_cpu.cpu(use, price))
+
+
+def cpu_of_all(uses: Sequence[RecordedUse], price: float = hourly_cpu.PRICE) -> list[Numbers]:
+    """The same of each of *uses*."""
+    return [_given(requested) for requested in hourly_cpu.cpu_of_all(uses, price)]
+
+
+def _given(requested: Numbers) -> Numbers:
+    given = with_few_changes(in_millis(requested))
     return np.where(given == NONE_YET, np.nan, given / 1_000)

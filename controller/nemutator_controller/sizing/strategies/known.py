@@ -1,6 +1,6 @@
 """All strategies by name, each with the one number by which it asks for more or less."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +27,13 @@ class SizingStrategy:
     """Its own."""
     numbers: tuple[float, ...]
     """From those that ask for little to those that ask for much."""
+    together: Callable[[Sequence[RecordedUse], float], list[Numbers]] | None = None
+    """The same as `request` of each of several containers, where that is faster."""
+
+    def request_all(self, uses: Sequence[RecordedUse], number: float) -> list[Numbers]:
+        if self.together is not None:
+            return self.together(uses, number)
+        return [self.request(use, number) for use in uses]
 
 
 GIVEN = "nemutator-policy"
@@ -52,7 +59,7 @@ _TIMES = (
 
 STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
     "nemutator": {
-        "cpu": SizingStrategy(hourly_cpu.cpu, hourly_cpu.PRICE, _PRICES),
+        "cpu": SizingStrategy(hourly_cpu.cpu, hourly_cpu.PRICE, _PRICES, hourly_cpu.cpu_of_all),
         "memory": SizingStrategy(
             cheapest_peak.memory,
             cheapest_peak.TIMES,
@@ -64,7 +71,7 @@ STRATEGIES: Mapping[str, Mapping[Resource, SizingStrategy]] = {
         "memory": SizingStrategy(given.memory, given.BUFFER, _PERCENTS),
     },
     HOURLY_GIVEN: {
-        "cpu": SizingStrategy(hourly_given.cpu, hourly_cpu.PRICE, _PRICES),
+        "cpu": SizingStrategy(hourly_given.cpu, hourly_cpu.PRICE, _PRICES, hourly_given.cpu_of_all),
         "memory": SizingStrategy(given.memory, given.BUFFER, _PERCENTS),
     },
     "vpa": {

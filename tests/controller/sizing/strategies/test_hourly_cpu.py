@@ -107,6 +107,21 @@ def test_stepping_all_containers_is_the_replay_of_each(monkeypatch: pytest.Monke
         np.testing.assert_array_equal(np.array(stepped)[:-1, row], replayed)
 
 
+@pytest.mark.parametrize("slice_rows", [2, 500])
+def test_many_containers_together_get_what_each_gets_alone(
+    monkeypatch: pytest.MonkeyPatch, slice_rows: int
+) -> None:
+    monkeypatch.setattr(hourly_cpu, "SLICE_ROWS", slice_rows)
+    used = _hours(rows=5, hours=30)
+    uses = [RecordedUse(str(row), 900, used[:, row].reshape(1, -1)) for row in range(5)]
+    uses.insert(2, RecordedUse("shorter", 900, used[:11, 3].reshape(1, -1)))
+    uses.append(RecordedUse("coarser", 1800, used[:, 4].reshape(2, -1)))
+    together = hourly_cpu.cpu_of_all(uses, 12.0)
+    assert len(together) == len(uses)
+    for use, requested in zip(uses, together, strict=True):
+        np.testing.assert_array_equal(requested, hourly_cpu.cpu(use, 12.0))
+
+
 def test_rows_that_are_taken_apart_and_joined_go_on_as_if_nothing_had_been() -> None:
     used = _hours(rows=3, hours=40)
     one = HourlyCpu(3)

@@ -51,3 +51,13 @@ def test_more_is_asked_for_with_a_larger_number(name: str, resource: Resource) -
     least = np.nansum(strategy.request(use, strategy.numbers[0]))
     most = np.nansum(strategy.request(use, strategy.numbers[-1]))
     assert least < most
+
+
+@pytest.mark.parametrize("name", ["nemutator", HOURLY_GIVEN])
+def test_all_together_get_what_each_gets_alone(name: str) -> None:
+    random = np.random.default_rng(17)
+    uses = [RecordedUse(str(each), 1800, random.random((2, 60))) for each in range(3)]
+    strategy = STRATEGIES[name]["cpu"]
+    assert strategy.together is not None
+    for use, requested in zip(uses, strategy.request_all(uses, strategy.number), strict=True):
+        np.testing.assert_array_equal(requested, strategy.request(use, strategy.number))
