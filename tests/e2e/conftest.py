@@ -1,6 +1,8 @@
 """A real Chromium for the tests of the console's page, and somebody who is not root."""
 
 import os
+import shlex
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.e2e import without_netlink
 from tests.e2e.browsing import PATIENCE_MS, Watch
 from tests.e2e.ordinary import NOBODY, NoInterpreterError, make_environment
 from tests.e2e.page_modules import Modules
@@ -33,13 +36,23 @@ ARGUMENTS = (
 )
 
 
+@pytest.fixture(scope="session")
+def chromium_command(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that becomes Chromium, which an address that comes or goes does not disturb."""
+    command = tmp_path_factory.mktemp("chromium") / "chromium"
+    words = (sys.executable, without_netlink.__file__, CHROMIUM)
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
+    command.chmod(0o755)
+    return command
+
+
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium(chromium_command: Path) -> Iterator[Browser]:
     """For a module, not for the session: while it is open, no other event loop can run."""
     if not CHROMIUM.exists():
         pytest.skip(f"no Chromium at {CHROMIUM}: apt-get install {SHELL.name}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=chromium_command, args=list(ARGUMENTS))
         yield browser
         browser.close()
 
