@@ -25,7 +25,7 @@ ROLES = ("brain", "credentials", "observe")
 START_S = 120.0
 """Until the link is printed: a start takes about 2 s, on a machine that does nothing else."""
 
-STOP_S = 20.0
+STOP_S = 60.0
 """The promise of Ctrl-C is 2 s; the rest is for a machine that does much else."""
 
 KEPT = frozenset({
@@ -118,6 +118,10 @@ class Standing:
         except OSError:
             return False
 
+    def complete(self) -> bool:
+        """Whether each process is ready and this machine reported, which on a slow one is after the link."""
+        return all(map(self.ready, ROLES)) and bool(self.api("/api/v1/topology").document["nodes"])
+
     def said(self) -> str:
         """All that `up` and its processes wrote so far."""
         return self.output.read_text(errors="replace")
@@ -158,11 +162,6 @@ class Standing:
             new = {child for pid in new for child in children(pid)} - found
         return found
 
-    def family_once_ready(self) -> set[int]:
-        """The same once each process is ready, which on a slow machine is after the link."""
-        self.wait_until(lambda: all(map(self.ready, ROLES)), "all of them", within_s=START_S)
-        return self.family()
-
     def stop(self) -> None:
         """Ctrl-C; proves that nothing stays behind."""
         family = self.family()
@@ -185,9 +184,10 @@ def _roles(pid: int) -> Iterator[str]:
 
 @contextmanager
 def standing(directory: Path, *arguments: str, person: Person = ME) -> Iterator[Standing]:
-    """`nemutator up` with its data and its output in *directory*, from its link to its end."""
+    """`nemutator up` with its data and its output in *directory*, once all of it is there, to its end."""
     with starting(directory, *arguments, person=person) as up:
         up.wait_until(lambda: LINK.search(up.said()), "the link", within_s=START_S)
+        up.wait_until(up.complete, "all processes and a report", within_s=START_S)
         yield up
         if up.process.poll() is None:
             up.stop()

@@ -21,7 +21,7 @@ from nemutator_common.wire import REPORTS_PATH, Batch
 
 from tests.fakes.batches import batch
 
-STOP_S = 20.0
+STOP_S = 60.0
 KILLS = 5
 
 

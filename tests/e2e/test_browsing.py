@@ -28,8 +28,8 @@ class Parts(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write((PAGE if self.path == "/" else "document.write('<p>here</p>')").encode())
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Of no interest."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Nothing: it is of no interest."""
 
 
 def come_and_go(name: str, network: int) -> None:

@@ -48,7 +48,7 @@ class Tree:
             if not level.exists():
                 level.mkdir()
                 self._stack.callback(
-                    until, partial(_removed, level), f"{level} is gone", within_s=5
+                    until, partial(_removed, level), f"{level} is gone", within_s=60
                 )
         process = subprocess.Popen(
             ["/bin/sh", "-c", JOIN, str(group), *(command or ("sleep", "60"))],

@@ -14,7 +14,8 @@ AGENTS = 8
 BEFORE, AFTER = 40, 60
 """Reports of each agent before the kill and after it."""
 LOAD_WITHIN_S = 120.0
-GOES_ON_WITHIN_S = 15.0
+GOES_ON_WITHIN_S = 60.0
+"""Of two brains that do nothing else it takes 15 s at most; the rest is for a busy machine."""
 LEARNED_WITHIN_S = 120.0
 
 

@@ -108,7 +108,7 @@ def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_
 
 def test_a_killed_observe_comes_back_and_goes_on_reporting(tmp_path: Path) -> None:
     with standing(tmp_path, person=QUICK) as up:
-        family = up.family_once_ready()
+        family = up.family()
         pid = kill(up, "observe")
         wait_until_started(up, "observe", instead_of=pid)
         up.wait_until(lambda: up.ready("observe"), "the other observe", within_s=START_S)
@@ -144,7 +144,7 @@ def test_the_children_of_a_killed_up_end_and_the_next_starts_at_once(tmp_path: P
     first.mkdir()
     second.mkdir()
     with standing(first) as up:
-        family = up.family_once_ready()
+        family = up.family()
         up.process.kill()
         up.process.wait(STOP_S)
         (second / "data").symlink_to(up.data_dir)
@@ -159,7 +159,7 @@ def test_what_a_killed_up_has_left_is_gone_after_the_next_start(tmp_path: Path) 
     first.mkdir()
     second.mkdir()
     with standing(first) as up:
-        family = up.family_once_ready()
+        family = up.family()
         for number in (signal.SIGSTOP, signal.SIGKILL):
             # First none of them goes on, so that none ends by itself when it misses another.
             for pid in family:
@@ -177,7 +177,7 @@ def test_what_a_killed_up_has_left_is_gone_after_the_next_start(tmp_path: Path) 
 
 def test_the_children_of_a_killed_up_end_on_their_own(tmp_path: Path) -> None:
     with standing(tmp_path) as up:
-        family = up.family_once_ready()
+        family = up.family()
         up.process.kill()
         up.process.wait(STOP_S)
         wait_for_the_end(family, within_s=STOP_S)

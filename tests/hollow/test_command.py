@@ -16,7 +16,7 @@ from tests.hollow.__main__ import main
 from tests.hollow.plan import LABEL
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 50.0
+PATIENCE_S = 60.0
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,7 @@ async def test_while_it_is_stuck_nothing_waits_and_what_comes_late_is_closed() -
     answers = threading.Event()
 
     def stuck() -> int:
-        answers.wait(20)
+        answers.wait(60)
         return 7
 
     thread: OpeningThread[int] = OpeningThread(deadline_s=0.02, close=closed.append)
@@ -40,7 +40,7 @@ async def test_what_nobody_waits_for_any_more_is_closed() -> None:
     answers = threading.Event()
 
     def late() -> int:
-        answers.wait(20)
+        answers.wait(60)
         return 7
 
     thread: OpeningThread[int] = OpeningThread(deadline_s=60, close=closed.append)

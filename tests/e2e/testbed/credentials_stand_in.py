@@ -67,7 +67,7 @@ def _listening(directory: Path) -> socket.socket:
     finally:
         os.close(fd)
     listener.listen()
-    listener.settimeout(20)
+    listener.settimeout(60)
     return listener
 
 

@@ -62,7 +62,7 @@ def test_policies_change_a_pod_and_the_record_says_what(called: Webhook, namespa
         alike.append(create(cluster, namespace, pod()))
         return _known_plans(called) > before
 
-    until(known, "the plan is used again", within_s=30)
+    until(known, "the plan is used again", within_s=60)
     stamps = [json.loads(each["metadata"]["annotations"][STAMP]) for each in alike]
     assert [each["id"] for each in called.decisions_in(namespace)] == [s["id"] for s in stamps]
     assert all(each["edits"] == stamp["edits"] for each in stamps)

@@ -77,7 +77,7 @@ def test_a_process_without_a_certificate_says_what_to_mend(tmp_path: Path) -> No
         env={"PATH": os.defpath, "KUBERNETES_SERVICE_HOST": LOOPBACK},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )  # fmt: skip
     assert ran.returncode == 3

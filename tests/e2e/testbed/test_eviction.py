@@ -56,6 +56,6 @@ def test_a_budget_decides_whether_a_pod_may_go(
     cluster.apply(budget(namespace, REPLICAS - 1))
     until(lambda: allowed(cluster, namespace) == 1, "one may go", within_s=60)
     evict(cluster, namespace, one)
-    cluster.kubectl("wait", f"pod/{one}", "--for=delete", where, "--timeout=30s", within_s=40)
+    cluster.kubectl("wait", f"pod/{one}", "--for=delete", where, "--timeout=90s", within_s=100)
     wait_ready(cluster, namespace, "deployment/web")
     assert len(cluster.get("pods", where)["items"]) == REPLICAS

@@ -32,7 +32,7 @@ Json = dict[str, Any]
 TEMPLATES = {"applyTo": "template", "mutations": [{"labels": {"set": {"a": "b"}}}]}
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-READY_S = 30.0
+READY_S = 120.0
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 ROLE = "nemutator-admission"
 REGISTERED = "nemutator-beside"
@@ -56,7 +56,7 @@ class Webhook:
             context.load_cert_chain(self.shown)
         try:
             with urllib.request.urlopen(
-                f"https://{LOOPBACK}:{self.port}{path}", timeout=5, context=context
+                f"https://{LOOPBACK}:{self.port}{path}", timeout=60, context=context
             ) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refused:

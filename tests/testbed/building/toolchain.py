@@ -58,6 +58,6 @@ def _said_by(go: str) -> str:
     # GOTOOLCHAIN: else it answers for another version, which it would fetch.
     environment = os.environ | {"GOTOOLCHAIN": "local"}
     asked = subprocess.run(
-        [go, "version"], env=environment, capture_output=True, text=True, check=False, timeout=30
+        [go, "version"], env=environment, capture_output=True, text=True, check=False, timeout=60
     )
     return asked.stdout.strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.testbed.running.ports import LOOPBACK
 
-CALL_S = 30.0
+CALL_S = 60.0
 
 
 def ask(

@@ -21,7 +21,7 @@ from tests.testbed.building import made
 BUSYBOX = "localhost/testbed/busybox:1"
 PAUSE = "localhost/testbed/pause:1"
 MEDIA = "application/vnd.oci.image"
-CALL_S = 30.0
+CALL_S = 60.0
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n"
 GROUP = "root:x:0:\nnogroup:x:65534:\n"
 # It holds the namespaces of a pod: ends when asked, and takes in orphans, as process 1 must.

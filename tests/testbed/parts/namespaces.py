@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.waiting import until
 
-READY_S = 20
+READY_S = 60
 NAMESPACES = "/api/v1/namespaces"
 
 

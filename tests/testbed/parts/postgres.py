@@ -20,9 +20,9 @@ from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 
-READY_S = 30.0
-CALL_S = 30.0
-MAKE_S = 50.0
+READY_S = 60.0
+CALL_S = 60.0
+MAKE_S = 120.0
 NOBODY = 65534
 ADMINISTRATOR = "postgres"
 

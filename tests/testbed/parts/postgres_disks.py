@@ -21,7 +21,7 @@ def small_disk(postgres: Postgres, size: str) -> Iterator[tuple[str, Callable[[]
     name = f"small_{secrets.token_hex(4)}"
     folder = Path("/tmp") / f"nemutator-{name}"
     folder.mkdir(mode=0o755)
-    run: Callable[..., object] = partial(subprocess.run, check=True, timeout=30)
+    run: Callable[..., object] = partial(subprocess.run, check=True, timeout=60)
     run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700,uid=65534,gid=65534", "none", folder])
     try:
         postgres.sql(f"CREATE TABLESPACE {name} LOCATION '{folder}'")

@@ -16,8 +16,8 @@ from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 
-READY_S = 30.0
-CALL_S = 30.0
+READY_S = 60.0
+CALL_S = 60.0
 
 Job = Mapping[str, object]
 """An entry of Prometheus's own scrape_configs."""

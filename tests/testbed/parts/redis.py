@@ -15,8 +15,8 @@ from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 
-READY_S = 15.0
-CALL_S = 10.0
+READY_S = 60.0
+CALL_S = 60.0
 
 CONFIGURATION = """\
 bind {address}

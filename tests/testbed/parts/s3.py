@@ -13,7 +13,7 @@ from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 
-READY_S = 30.0
+READY_S = 60.0
 BUCKET = "team"
 WELL = "/well"
 

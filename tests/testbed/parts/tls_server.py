@@ -12,7 +12,7 @@ from tests.certificates import Authority
 from tests.testbed.running.ports import LOOPBACK
 
 LARGEST_BODY = 4 * 2**20
-CALL_S = 10.0
+CALL_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.waiting import until
 
-READY_S = 30.0
-CALL_S = 30.0
+READY_S = 60.0
+CALL_S = 60.0
 REVIEWER_NAMESPACE = "vault-testbed"
 REVIEWER = "vault-reviewer"
 # Longer than any session: a developer's shell stays open over a day's work.

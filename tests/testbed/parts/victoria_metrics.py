@@ -14,7 +14,7 @@ from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 
 READY_S = 60.0
-CALL_S = 30.0
+CALL_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

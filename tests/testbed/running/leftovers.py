@@ -24,7 +24,7 @@ RUNS = "TESTBED_RUNS"
 LOCK = "lock"
 CGROUPS = Path("/sys/fs/cgroup")
 ID = re.compile(r"[0-9a-f]{6}")
-CLEAN_S = 20.0
+CLEAN_S = 60.0
 
 
 class StillThereError(Exception):

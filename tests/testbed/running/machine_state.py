@@ -197,7 +197,7 @@ def _packet_filters(environment: Mapping[str, str]) -> Iterator[str]:
 def _asked(command: str, environment: Mapping[str, str]) -> list[str]:
     try:
         asked = subprocess.run(
-            command.split(), capture_output=True, text=True, timeout=30, check=False,
+            command.split(), capture_output=True, text=True, timeout=60, check=False,
             env=dict(environment),
         )  # fmt: skip
     except FileNotFoundError:

@@ -88,7 +88,7 @@ def test_a_run_can_be_ended_from_elsewhere(
 ) -> None:
     owner, directory, daemon = somebodys
     leftovers.end(directory)
-    assert owner.wait(10) == -signal.SIGTERM
+    assert owner.wait(60) == -signal.SIGTERM
     assert not directory.exists()
     assert not alive([daemon])
 

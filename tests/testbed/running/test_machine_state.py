@@ -78,7 +78,7 @@ def test_what_is_left_is_named() -> None:
 def test_what_another_run_has_is_its_own() -> None:
     before = machine_state.look()
     with running() as run:
-        daemon = run.daemon("sleeper", ["sleep", "600"], ready=lambda: True, within_s=5)
+        daemon = run.daemon("sleeper", ["sleep", "600"], ready=lambda: True, within_s=60)
         added = machine_state.look().added_since(before)
         assert [one for one in added if str(daemon.pid) in one] == []
 

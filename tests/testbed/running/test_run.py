@@ -15,16 +15,16 @@ from tests.testbed.running.run import running
 def test_daemons_are_ended_in_reverse_order() -> None:
     ended: list[str] = []
     with running() as run:
-        first = run.daemon("first", ["sleep", "600"], ready=lambda: True, within_s=5)
+        first = run.daemon("first", ["sleep", "600"], ready=lambda: True, within_s=60)
         run.at_end(lambda: ended.append("between" if first.process.poll() is None else "late"))
-        second = run.daemon("second", ["sleep", "600"], ready=lambda: True, within_s=5)
+        second = run.daemon("second", ["sleep", "600"], ready=lambda: True, within_s=60)
     assert ended == ["between"]
     assert first.process.returncode == second.process.returncode == -signal.SIGTERM
 
 
 def test_a_daemon_that_ends_is_told_with_what_it_said() -> None:
     with running() as run, pytest.raises(DaemonFailedError, match=r"(?s)ended with 3.*no luck"):
-        run.daemon("bad", ["sh", "-c", "echo no luck; exit 3"], ready=lambda: False, within_s=5)
+        run.daemon("bad", ["sh", "-c", "echo no luck; exit 3"], ready=lambda: False, within_s=60)
 
 
 def test_a_daemon_that_is_never_ready_is_told_with_what_it_said() -> None:
@@ -41,7 +41,7 @@ def test_one_that_does_not_listen_is_killed() -> None:
             "deaf",
             ["sh", "-c", "trap '' URG; exec sleep 600"],
             ready=lambda: True,
-            within_s=5,
+            within_s=60,
             stop=signal.SIGURG,
         )
         deaf.stop(within_s=0.1)
@@ -67,7 +67,7 @@ def test_a_daemon_gets_nothing_of_our_environment() -> None:
         env = run.daemon(
             "env", ["sh", "-c", "env; echo end; exec sleep 600"],
             ready=lambda: "end\n" in (run.logs / "env.log").read_text(),
-            within_s=5,
+            within_s=60,
             environment={"OWN": "1"},
         )  # fmt: skip
         names = {line.partition("=")[0] for line in env.said().splitlines()}
@@ -89,7 +89,7 @@ def test_logs_can_be_kept(tmp_path: Path) -> None:
         run.daemon(
             "talker", ["sh", "-c", "echo hello; exec sleep 600"],
             ready=lambda: (run.logs / "talker.log").stat().st_size > 0,
-            within_s=5,
+            within_s=60,
         )  # fmt: skip
         run.keep_logs(tmp_path / "kept")
     assert (tmp_path / "kept" / "talker.log").read_text() == "hello\n"

@@ -51,6 +51,6 @@ def test_a_decision_gets_the_name_of_its_pod_whichever_comes_first(
     born(2)
     until(lambda: states()["d1"] == ("observed", "web-1"), "d1 is seen", within_s=60)
     ship(2)
-    until(lambda: states()["d2"] == ("observed", "web-2"), "d2 is seen", within_s=40)
+    until(lambda: states()["d2"] == ("observed", "web-2"), "d2 is seen", within_s=60)
     print(states())
     assert refusals(installation) == []

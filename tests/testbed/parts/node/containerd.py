@@ -16,7 +16,7 @@ from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until
 
-READY_S = 30.0
+READY_S = 60.0
 CALL_S = 600.0
 """To unpack an image of 100 MB takes a busy disk minutes."""
 # Labels that kubelet and containerd's CRI plugin put on containers and images.

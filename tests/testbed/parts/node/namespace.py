@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.testbed.building.cache import MissingPartError
 from tests.testbed.running.run import Run
 
-TRIAL_S = 30.0
+TRIAL_S = 60.0
 # Files of a kubelet whatever its settings: device plugins, results of CNI, links to logs.
 COVERED = ("/var/lib", "/var/log")
 # What kubelet sets on each machine that it finds otherwise (its container manager says so). It

@@ -21,7 +21,7 @@ from tests.testbed.running.run import Run
 POOL = IPv4Network("198.19.0.0/16")
 PREFIX = 24
 FILTER_BRIDGES = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
-CALL_S = 30.0
+CALL_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from tests.testbed.running import leftovers
 from tests.testbed.running.waiting import until
 
 READY_S = 60.0
-EMPTY_S = 20.0
+EMPTY_S = 60.0
 CALL_S = 120.0
 
 

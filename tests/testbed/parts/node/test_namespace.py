@@ -13,7 +13,7 @@ def test_it_covers_and_shares_and_then_becomes_the_program() -> None:
     script = script_of(
         {"/var/lib": FOLDER / "lib"}, {"kernel/panic": FOLDER / "panic"}, FOLDER / "shared"
     )
-    subprocess.run(["sh", "-n"], input=script, text=True, check=True, timeout=30)
+    subprocess.run(["sh", "-n"], input=script, text=True, check=True, timeout=60)
     first, *mounts, last = map(shlex.split, script.splitlines())
     assert first == ["set", "-eu"]
     assert last == ["exec", "$@"]
