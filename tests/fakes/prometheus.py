@@ -36,6 +36,7 @@ _FUNCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "max": max,
     "count": lambda values: float(len(values)),
+    "sum": math.fsum,
 }
 
 

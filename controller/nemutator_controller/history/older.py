@@ -36,7 +36,10 @@ _OF_PARTS = (PART, "__name__")
 MOST_COPIES = 16
 """Of one row that are looked at: each has up to 1 500 steps of 30 values, 360 KB."""
 
-_PODS, _COUNT = "pods", "count"
+_PODS, _PODS_SUM = "pods", "pods_sum"
+"""How many pods there were, and the sum of what all minutes say of that: by both it is known how many minutes there were. Of samples
+that Thanos has put together, which it takes for long steps where its downsampling is automatic, `count_over_time` counts one for
+each five minutes, or for each hour."""
 _FUNCTIONS = {"mean": "avg", "low": "min", "high": "max", "most": "max"}
 
 
@@ -73,7 +76,7 @@ def expression(asked: OlderQuestion, *, external: Mapping[str, str]) -> str:
         }
     )
     span = f"[{asked.step_s - 1}s]"
-    terms = [(_PODS, "avg", _PODS), (_COUNT, "count", _PODS)]
+    terms = [(_PODS, "avg", _PODS), (_PODS_SUM, "sum", _PODS)]
     for figure in FIGURES:
         for measure in MEASURES:
             series = f"{figure.name}_pod_max" if measure == "most" else figure.name
@@ -87,7 +90,9 @@ def expression(asked: OlderQuestion, *, external: Mapping[str, str]) -> str:
 def older_cells(answer: PrometheusAnswer, asked: OlderQuestion) -> OlderCells:
     """A cell for each step, of which nothing is known where the answer says nothing."""
     dropped = dict(answer.dropped)
-    known = {_PODS, _COUNT} | {f"{one.name}_{measure}" for one in FIGURES for measure in MEASURES}
+    known = {_PODS, _PODS_SUM} | {
+        f"{one.name}_{measure}" for one in FIGURES for measure in MEASURES
+    }
     copies: dict[frozenset[tuple[str, str]], dict[str, Numbers]] = {}
     for series in answer.series:
         part = series.labels.get(PART, "")
@@ -115,7 +120,7 @@ def older_cells(answer: PrometheusAnswer, asked: OlderQuestion) -> OlderCells:
         measures = {measure: parts.get(f"{figure.name}_{measure}", nothing) for measure in MEASURES}
         if not np.isnan(measures["mean"]).all():
             figures[figure.name] = measures
-    reported = np.nan_to_num(parts.get(_COUNT, nothing)) * MINUTE_S
+    reported = np.nan_to_num(_minutes(parts, nothing)) * MINUTE_S
     cells = RowCells(
         at=asked.begin + asked.step_s * np.arange(asked.steps, dtype=np.int64),
         seconds=np.minimum(reported, asked.step_s),
@@ -138,13 +143,22 @@ def _best_of_copies(copies: Sequence[Mapping[str, Numbers]], steps: int) -> Mapp
         for values in copy.values():
             # To tell anything is better than to tell nothing.
             row[_known(values)] = 0.5
-        row[:] = np.fmax(row, copy.get(_COUNT, row))
+        row[:] = np.fmax(row, _minutes(copy, row))
     best = np.argmax(minutes, axis=0)
     found = {part: np.full(steps, np.nan) for part in sorted({*chain.from_iterable(copies)})}
     for number, copy in enumerate(copies):
         for part, values in copy.items():
             found[part][best == number] = values[best == number]
     return found
+
+
+def _minutes(parts: Mapping[str, Numbers], otherwise: Numbers) -> Numbers:
+    """Of which something was told."""
+    if _PODS not in parts or _PODS_SUM not in parts:
+        return otherwise
+    pods, total = parts[_PODS], parts[_PODS_SUM]
+    each = np.divide(total, pods, out=np.full(len(pods), np.nan), where=pods > 0)
+    return np.asarray(np.round(each), dtype=np.float64)
 
 
 def _known(values: Numbers) -> NDArray[np.bool_]:

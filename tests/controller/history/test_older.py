@@ -24,6 +24,21 @@ def series(part: str, values: dict[float, float], **labels: str) -> PrometheusSe
     return PrometheusSeries({PART: part, **labels}, at, list(values.values()))
 
 
+def minutes(values: dict[float, float], **labels: str) -> tuple[PrometheusSeries, PrometheusSeries]:
+    """Two pods in so many minutes."""
+    total = {step: 2 * number for step, number in values.items()}
+    return series("pods_sum", total, **labels), series("pods", dict.fromkeys(values, 2.0), **labels)
+
+
+def test_minutes_are_not_counted_by_samples_that_thanos_may_have_put_together() -> None:
+    asked = expression(ASKED, external={})
+    assert "count_over_time" not in asked
+    assert "sum_over_time(nemutator_container_pods{" in asked
+    # Pods that came and went: 60 minutes with one, two or three.
+    answer = PrometheusAnswer([series("pods", {0: 1.9000001}), series("pods_sum", {0: 114.0})])
+    assert older_cells(answer, ASKED).cells.seconds.tolist() == [3600, 0, 0, 0]
+
+
 def test_each_measure_of_each_figure_is_a_term_of_one_query() -> None:
     asked = expression(ASKED, external={"cluster": 'a"b'})
     terms = asked.split(" or ")
@@ -40,7 +55,7 @@ def test_steps_become_cells_with_gaps() -> None:
     answer = PrometheusAnswer(
         [
             series("pods", {0: 2.0, 2: 3.0}),
-            series("count", {0: 60.0, 2: 30.0}),
+            series("pods_sum", {0: 120.0, 2: 90.0}),
             series("cpu_cores_mean", {0: 0.5, 2: 1.5}),
             series("cpu_cores_high", {0: 0.9, 2: 1.9}),
         ]
@@ -77,7 +92,7 @@ def test_what_a_lying_source_says_is_counted() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["pods", "count", "cpu_cores_mean", "memory_bytes_most", "other"]),
+            st.sampled_from(["pods", "pods_sum", "cpu_cores_mean", "memory_bytes_most", "other"]),
             st.lists(st.tuples(st.floats(-1e12, 1e12), st.floats(allow_nan=False)), max_size=8),
         ),
         max_size=6,
@@ -120,9 +135,9 @@ def test_ours_begins_where_the_older_part_ends() -> None:
 def test_where_one_replica_knows_nothing_another_is_believed() -> None:
     answer = PrometheusAnswer(
         [
-            series("count", {0: 60.0, 1: 20.0}, replica="a"),
+            *minutes({0: 60.0, 1: 20.0}, replica="a"),
             series("cpu_cores_mean", {0: 0.5, 1: 0.1}, replica="a"),
-            series("count", {0: 60.0, 1: 40.0, 2: 60.0}, replica="b"),
+            *minutes({0: 60.0, 1: 40.0, 2: 60.0}, replica="b"),
             series("cpu_cores_mean", {0: 0.9, 1: 0.2, 2: 0.3}, replica="b", __name__="of_cores"),
             # Of the last step nobody tells how many minutes it has.
             series("cpu_cores_mean", {3: 0.4}, replica="c"),
@@ -131,9 +146,9 @@ def test_where_one_replica_knows_nothing_another_is_believed() -> None:
     found = older_cells(answer, ASKED)
     assert found.cells.figures["cpu_cores"]["mean"].tolist() == [0.5, 0.2, 0.3, 0.4]
     assert found.cells.seconds.tolist() == [3600, 2400, 3600, 0]
-    assert found.samples == 7
-    # What was said twice: of each step but the last two, both figures.
-    assert found.dropped == {"duplicate": 4}
+    assert found.samples == 10
+    # What was said twice: of each step but the last two, all three.
+    assert found.dropped == {"duplicate": 6}
 
 
 def test_replicas_without_number_are_not_all_looked_at() -> None:

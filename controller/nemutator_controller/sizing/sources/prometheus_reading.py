@@ -5,7 +5,8 @@ are divided, and of one that is too large the day. Nobody is asked for weeks in 
 have ended Prometheus servers.
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping
+import math
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from nemutator_controller.prometheus_answers import (
@@ -30,6 +31,18 @@ MOST_SAMPLES = 400_000
 """Of one answer: 11 MB."""
 
 
+COUNTED_EVERY_S = 3_600
+"""So often it is asked which namespaces had containers: some come and go within a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    series: Mapping[str, int]
+    """By namespace, so many at once."""
+    whole: bool
+    """Something was there at the first of the moments, and at the last one."""
+
+
 @dataclass(slots=True)
 class PrometheusReading:
     prometheus: PrometheusQueries
@@ -48,7 +61,7 @@ class PrometheusReading:
         first, last = int(begin // step_s) * step_s, int(end // step_s) * step_s
         for day in range(first, last, DAY_S):
             until = min(day + DAY_S, last)
-            recorded, found = await self._series(until)
+            recorded, found = await self._series(day, until)
             series = queries.only(found, namespaces)
             if series:
                 await self._learn_owners(until)
@@ -78,23 +91,49 @@ class PrometheusReading:
         answer = await self.ask(queries.requests())
         return requests_of(answer.series, self.owners)
 
-    async def series_at(self, at: float, *, recorded: bool) -> Mapping[str, int]:
-        """How many containers each namespace had at that time; *recorded*: by what rules have made."""
-        answer = await self.ask(queries.counted(recorded=recorded), at=at)
-        series = {
-            one.labels.get("namespace", ""): int(max(0.0, one.values[-1])) for one in answer.series
-        }
-        series.pop("", None)
-        if self.namespace is not None:
-            series = {name: n for name, n in series.items() if name == self.namespace}
-        return series
+    async def series_in(self, begin: float, end: float) -> Mapping[str, int]:
+        """How many containers each namespace had at once in that time, at most."""
+        return (await self._counted(begin, end, recorded=False)).series
 
-    async def _series(self, at: float) -> tuple[bool, Mapping[str, int]]:
-        """Whether rules had recorded something at that time, and how many containers each namespace had."""
-        for recorded in (True, False):
-            if series := await self.series_at(at, recorded=recorded):
-                return recorded, series
-        return False, {}
+    async def _series(self, begin: float, end: float) -> tuple[bool, Mapping[str, int]]:
+        """Whether rules had recorded what was used in that time, and how many containers each namespace had."""
+        ready = await self._counted(begin, end, recorded=True)
+        if ready.whole:
+            return True, ready.series
+        # Of rules that began within that time what was before is not known.
+        raw = await self._counted(begin, end, recorded=False)
+        return (False, raw.series) if raw.series else (bool(ready.series), ready.series)
+
+    async def _counted(self, begin: float, end: float, *, recorded: bool) -> _Counted:
+        moments = max(1, math.ceil((end - begin) / COUNTED_EVERY_S))
+        step_s = min(COUNTED_EVERY_S, end - begin)
+        grid = StepGrid(end - moments * step_s, step_s, moments)
+        series: dict[str, int] = {}
+        seen: set[float] = set()
+        refused: list[PrometheusTooMuchError] = []
+        by_metric = queries.counted(recorded=recorded)
+        for expression in by_metric:
+            try:
+                answer = await self._least_counted(expression, grid)
+            except PrometheusTooMuchError as error:
+                # One of both is enough.
+                refused.append(error)
+                continue
+            for one in answer.series:
+                name = one.labels.get("namespace", "")
+                if name and self.namespace in (None, name):
+                    series[name] = max(series.get(name, 0), int(max(0.0, *one.values)))
+                    seen.update(one.at)
+        if len(refused) == len(by_metric):
+            raise SourceUnavailableError(str(refused[0])) from refused[0]
+        return _Counted(series, {grid.first, grid.end} <= seen)
+
+    async def _least_counted(self, expression: str, grid: StepGrid) -> PrometheusAnswer:
+        """At all moments, or where that is too much at the last one. Raises `PrometheusTooMuchError`, too."""
+        try:
+            return await self._range(expression, grid)
+        except PrometheusTooMuchError:
+            return await self._answered(self.prometheus.query(expression, at=grid.end))
 
     def named(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """The namespaces to name in a question about these; None: none has to be named."""
@@ -125,25 +164,27 @@ class PrometheusReading:
         return replace(steps, warnings=[*cores.warnings, *memory.warnings])
 
     async def _range(self, expression: str, grid: StepGrid) -> PrometheusAnswer:
-        try:
-            return self._noted(
-                await self.prometheus.query_range(
-                    expression, begin=grid.first, end=grid.end, step_s=grid.step_s
-                )
+        """Raises `PrometheusTooMuchError`, too."""
+        return await self._answered(
+            self.prometheus.query_range(
+                expression, begin=grid.first, end=grid.end, step_s=grid.step_s
             )
-        except PrometheusTooMuchError:
-            raise
-        except (PrometheusUnavailableError, PrometheusRefusedError) as error:
-            raise SourceUnavailableError(str(error)) from error
+        )
 
     async def ask(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
         """Raises `SourceUnavailableError`."""
         try:
-            return self._noted(await self.prometheus.query(expression, at=at))
-        except (PrometheusUnavailableError, PrometheusRefusedError) as error:
+            return await self._answered(self.prometheus.query(expression, at=at))
+        except PrometheusTooMuchError as error:
             raise SourceUnavailableError(str(error)) from error
 
-    def _noted(self, answer: PrometheusAnswer) -> PrometheusAnswer:
+    async def _answered(self, question: Awaitable[PrometheusAnswer]) -> PrometheusAnswer:
+        try:
+            answer = await question
+        except PrometheusTooMuchError:
+            raise
+        except (PrometheusUnavailableError, PrometheusRefusedError) as error:
+            raise SourceUnavailableError(str(error)) from error
         self._count(answer.dropped)
         for one in answer.warnings:
             if one not in self.warnings and len(self.warnings) < 10:

@@ -53,11 +53,12 @@ def usage_expressions(namespaces: Iterable[str] | None, *, recorded: bool) -> Us
     )
 
 
-def counted(*, recorded: bool) -> str:
-    """How many containers each namespace has."""
+def counted(*, recorded: bool) -> Sequence[str]:
+    """How many containers each namespace has, by what is known of their memory and by what is known of their CPU."""
     if recorded:
-        return f"count by (namespace) ({CPU_RULE})"
-    return f"count by (namespace) ({WORKING_SET}{_selector(_CONTAINERS, None)})"
+        return [f"count by (namespace) ({rule})" for rule in (MEMORY_RULE, CPU_RULE)]
+    matched = _selector(_CONTAINERS, None)
+    return [f"count by (namespace) ({metric}{matched})" for metric in (WORKING_SET, CPU_TOTAL)]
 
 
 _FIGURES = ("max", "avg", "min", "count")

@@ -25,7 +25,7 @@ class SeedReading:
         first, last = int(begin // step_s) * step_s, int(end // step_s) * step_s
         for day in range(first, last, DAY_S):
             until = min(day + DAY_S, last)
-            series = await self.reading.series_at(until, recorded=False)
+            series = await self.reading.series_in(day, until)
             for shard in queries.shards(series, most=self.reading.most_samples):
                 names = self.reading.named(shard.namespaces)
                 asked = queries.seed_expressions(names, span_s=until - day, step_s=step_s)

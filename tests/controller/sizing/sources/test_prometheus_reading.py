@@ -1,3 +1,4 @@
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,16 +29,15 @@ class Answers:
     fails: Exception | None = None
     asked: list[str] = field(default_factory=list)
     ranges: list[tuple[str, float, float]] = field(default_factory=list)
+    """What was asked of use; which namespaces there were is asked, too."""
 
     async def query(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
         self.asked.append(expression)
         if self.fails:
             raise self.fails
         if expression.startswith("count"):
-            if (queries.CPU_RULE in expression) != self.recorded:
-                return PrometheusAnswer([])
-            named = [({"namespace": name}, float(n)) for name, n in self.counts.items()]
-        elif not self.has_owners:
+            return self.count(expression, [at or 0.0])
+        if not self.has_owners:
             named = []
         elif expression.startswith("max_over_time(kube_pod_owner"):
             names = {"pod": "p", "owner_kind": "ReplicaSet", "owner_name": "rs"}
@@ -55,9 +55,23 @@ class Answers:
     async def query_range(
         self, expression: str, *, begin: float, end: float, step_s: float
     ) -> PrometheusAnswer:
+        if self.fails:
+            raise self.fails
+        if expression.startswith("count"):
+            return self.count(expression, np.arange(begin, end + 1, step_s).tolist())
         self.ranges.append((expression, begin, end))
         of = {"namespace": "shop", "pod": "p", "container": "app"}
         return PrometheusAnswer([PrometheusSeries(of, [begin], [1.0])], {"not_finite": 1}, ["part"])
+
+    def count(self, expression: str, at: list[float]) -> PrometheusAnswer:
+        if (":" in expression) != self.recorded:
+            return PrometheusAnswer([])
+        return PrometheusAnswer(
+            [
+                PrometheusSeries({"namespace": name}, at, [float(number)] * len(at))
+                for name, number in self.counts.items()
+            ]
+        )
 
 
 async def read(source: Answers, days: int = 1, **more: int) -> PrometheusReading:
@@ -119,6 +133,76 @@ async def test_only_some_namespaces_are_asked_for_when_only_those_are_wanted() -
 
 
 @dataclass
+class Changing(Answers):
+    """One in which not everything was there all day, nor in all of its metrics."""
+
+    by_metric: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    """Namespaces, and from when to when they had one container."""
+    refused: str = ""
+
+    def count(self, expression: str, at: list[float]) -> PrometheusAnswer:
+        if self.refused and re.search(self.refused, f"{len(at)} {expression}"):
+            raise PrometheusTooMuchError("too many samples")
+        lives = [one for metric, one in self.by_metric.items() if metric in expression]
+        found = []
+        for name, (begin, end) in (lives[0] if lives else {}).items():
+            if seen := [moment for moment in at if begin <= moment - BEGIN <= end]:
+                found.append(PrometheusSeries({"namespace": name}, seen, [1.0] * len(seen)))
+        return PrometheusAnswer(found)
+
+
+def asked_by_name(source: Answers) -> set[str]:
+    """One namespace at a time, of which each is asked for by its name."""
+    return {
+        name for text, _, _ in source.ranges for name in ("early", "cpu", "late") if name in text
+    }
+
+
+ALL_DAY = (0.0, float(DAY_S))
+
+
+async def test_what_has_gone_by_the_end_of_the_day_is_asked_for_too() -> None:
+    source = Changing(
+        {},
+        by_metric={
+            queries.WORKING_SET: {"early": (3_000.0, 9_000.0), "late": ALL_DAY},
+            queries.CPU_TOTAL: {"cpu": ALL_DAY, "late": ALL_DAY},
+        },
+    )
+    await read(source, most_samples=288)
+    assert asked_by_name(source) == {"early", "cpu", "late"}
+    gone = Changing({}, by_metric={queries.WORKING_SET: {"early": (3_000.0, 9_000.0)}})
+    await read(gone)
+    assert len(gone.ranges) == 2
+
+
+async def test_rules_that_began_within_the_day_are_not_taken_for_it() -> None:
+    rules = {"late": (40_000.0, float(DAY_S))}
+    source = Changing({}, by_metric={queries.CPU_RULE: rules, queries.CPU_TOTAL: {"late": ALL_DAY}})
+    await read(source)
+    assert source.ranges
+    assert not any(queries.CPU_RULE in text for text, _, _ in source.ranges)
+    # Where nothing else was kept, they say what they know.
+    alone = Changing({}, by_metric={queries.CPU_RULE: rules})
+    await read(alone)
+    assert all("nemutator:" in text for text, _, _ in alone.ranges)
+    assert alone.ranges
+
+
+@pytest.mark.parametrize("refused", ["^24 ", "^24 |^1 .*cpu"])
+async def test_who_cannot_count_a_day_is_asked_for_its_end(refused: str) -> None:
+    known = {metric: {"late": ALL_DAY} for metric in (queries.CPU_TOTAL, queries.WORKING_SET)}
+    source = Changing({}, by_metric=known, refused=refused)
+    await read(source)
+    assert len(source.ranges) == 2
+
+
+async def test_who_cannot_count_at_all_says_so() -> None:
+    with pytest.raises(SourceUnavailableError, match="too many samples"):
+        await read(Changing({}, refused="count"))
+
+
+@dataclass
 class Limited(Answers):
     """A Prometheus that computes few points at once."""
 
@@ -128,6 +212,8 @@ class Limited(Answers):
     async def query_range(
         self, expression: str, *, begin: float, end: float, step_s: float
     ) -> PrometheusAnswer:
+        if expression.startswith("count"):
+            return self.count(expression, np.arange(begin, end + 1, step_s).tolist())
         series = [
             {"namespace": name, "pod": "p", "container": "app"}
             for name in self.counts

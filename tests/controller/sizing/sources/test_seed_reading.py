@@ -20,8 +20,6 @@ class Days:
     async def query(self, expression: str, *, at: float | None = None) -> PrometheusAnswer:
         assert at is not None
         self.asked.append((expression, at))
-        if expression.startswith("count by"):
-            return self._answer(at, ({"namespace": "shop"}, 2.0))
         day = int(at // DAY_S)
         for name, values in self.figures.items():
             if f"({name}_over_time(" in expression:
@@ -33,7 +31,9 @@ class Days:
     async def query_range(
         self, expression: str, *, begin: float, end: float, step_s: float
     ) -> PrometheusAnswer:
-        raise AssertionError(expression)
+        assert expression.startswith("count by")
+        self.asked.append((expression, end))
+        return self._answer(end, ({"namespace": "shop"}, 2.0))
 
     def _answer(self, at: float, *rows: tuple[dict[str, str], float]) -> PrometheusAnswer:
         return PrometheusAnswer([PrometheusSeries(of, [at], [value]) for of, value in rows])
@@ -48,8 +48,8 @@ async def test_each_day_is_a_question_and_they_are_put_together() -> None:
     assert of == PodContainer("shop", "cart-1", "app")
     assert (one.largest, one.average, one.points) == (5.0, 1.75, 400.0)
     assert set(reading.memory) == {of}
-    # Two days of six figures, and of how many there are.
-    assert len(days.asked) == 2 * 7
+    # Two days of six figures, and of how many there are, by both metrics.
+    assert len(days.asked) == 2 * 8
     assert all('namespace=~"shop"' in text for text, _ in days.asked if "over_time" in text)
 
 
@@ -57,4 +57,4 @@ async def test_where_nothing_ran_nothing_is_asked() -> None:
     days = Days(max=(0.0,), avg=(0.0,), count=(0.0,))
     reading = SeedReading(PrometheusReading(days, NamedOwners(), namespace="elsewhere"))
     await reading.read(begin=0.0, end=1.0 * DAY_S)
-    assert (reading.cores, reading.memory, len(days.asked)) == ({}, {}, 1)
+    assert (reading.cores, reading.memory, len(days.asked)) == ({}, {}, 2)
