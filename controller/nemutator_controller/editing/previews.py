@@ -97,7 +97,8 @@ def _changed(
         return PreviewedObject(subject=subject, warnings=(why,))
     edits = tuple(_between(_wanted(now), _wanted(then)))
     refused = "" if then.refused == now.refused else then.refused
-    warnings = tuple(each for each in then.warnings if each not in now.warnings)
+    known = (*now.warnings, *now.preview_warnings)
+    warnings = tuple(each for each in (*then.warnings, *then.preview_warnings) if each not in known)
     if not edits and not refused and not warnings:
         return None
     return PreviewedObject(subject=subject, edits=edits, refused=refused, warnings=warnings)

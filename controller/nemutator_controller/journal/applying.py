@@ -77,7 +77,14 @@ class Applying:
             raise ManifestError((planned.refused,))
         faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
         kept = (f"{STAYS}: {path}" for path in sorted(stay))
-        warnings = (*planned.warnings, *kept, *faulty, *await self.manifests.damaged(KIND))
+        preview = (f"in preview: {text}" for text in planned.preview_warnings)
+        warnings = (
+            *planned.warnings,
+            *preview,
+            *kept,
+            *faulty,
+            *await self.manifests.damaged(KIND),
+        )
         id_ = self.fresh()
         result, subject = _changed(manifest, planned, id_), manifest.subject
         if before is not None and same(

@@ -128,6 +128,8 @@ class MutationPlan:
     previewed: tuple[Edit, ...] = ()
     """The edits that would follow if they were not to be previewed only."""
     warnings: tuple[str, ...] = ()
+    preview_warnings: tuple[str, ...] = ()
+    """What would be warned of: for who asks what policies do, and not for who makes a pod."""
     unresolved: tuple[Unresolved, ...] = ()
     """Placeholders that stay as they are."""
     refused: str = ""
@@ -241,14 +243,18 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         warnings += [*map(str, unresolved), *more]
     edits = draft.edits()
     previewed: tuple[Edit, ...] = ()
+    preview_warnings: list[str] = []
     to_preview = chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]
     if to_preview or skips.preview:
         further = draft.further()
         if skips.preview:
             images_replaced(further, tokens, skips)
         # A preview is only about what would change: its warnings do not concern the pod.
-        found = [each for each in follow(to_preview, further) if isinstance(each, Offender)]
-        offenders += (replace(each, result="previewed") for each in found)
+        for finding in follow(to_preview, further):
+            if isinstance(finding, Offender):
+                offenders.append(replace(finding, result="previewed"))
+            else:
+                preview_warnings.append(finding if isinstance(finding, str) else finding.why)
         if skips.preview:
             replaced(further)
             injected(further)
@@ -261,6 +267,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         edits=edits,
         previewed=previewed,
         warnings=tuple(warnings),
+        preview_warnings=tuple(preview_warnings),
         refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
         offenders=tuple(offenders),
         unpinned=tuple(unpinned),

@@ -176,10 +176,10 @@ def _planned(
     if planned.refused:
         text += f"  refused: {visible(planned.refused, limit=WIDTH)}\n"
     text += "".join(f"  warning: {visible(each, limit=WIDTH)}\n" for each in planned.warnings)
+    offenders = (each.why for each in planned.offenders if each.result == "previewed")
     text += "".join(
-        f"  preview only: {visible(each.why, limit=WIDTH)}\n"
-        for each in planned.offenders
-        if each.result == "previewed"
+        f"  preview only: {visible(why, limit=WIDTH)}\n"
+        for why in (*planned.preview_warnings, *offenders)
     )
     for title, edits in (("", planned.edits), ("  preview only:\n", planned.previewed)):
         if edits:

@@ -151,6 +151,23 @@ async def test_a_preview_is_shown_again_of_a_manifest_that_has_not_changed() -> 
     assert place.kept(deployment()) == deployment()
 
 
+@pytest.mark.parametrize(
+    ("mode", "begins"), [("Apply", "policy sizes"), ("Preview", "in preview: policy sizes")]
+)
+async def test_why_advice_is_not_followed_is_said_in_every_mode(mode: str, begins: str) -> None:
+    place = Place()
+    sizes = policy("sizes", mode=mode)
+    amounts = {"resources": {"requests": {"memory": {"advice": True}}}}
+    sizes["spec"]["mutations"] = [amounts]
+    await place.apply(sizes)
+    for outcome in ("created", "unchanged"):
+        applied = await place.apply(deployment())
+        assert applied.outcome == outcome
+        [warning] = applied.warnings
+        assert warning.startswith(begins)
+        assert "requests.memory: " in warning
+
+
 async def test_taking_back_restores_the_manifest_and_removes_our_mark() -> None:
     place = Place()
     await place.apply(policy())
