@@ -34,12 +34,14 @@ async def gather_advice(
 ) -> AllAdvice:
     """Advice for all containers that *usages* know, or for those in *namespace*, or of *workload* (KIND/NAME, or a name)."""
     requested, now = await requests.now(), clock.now()
-    keys = [
-        key
-        for key in usages.keys()  # noqa: SIM118
-        if namespace in (None, key.namespace) and is_of(workload, key.owner_kind, key.owner)
-    ]
-    # To put them in order takes as long as a few hundred rows.
+    keys = usages.keys()
+    if namespace is not None or workload is not None:
+        keys = [
+            key
+            for key in keys
+            if namespace in (None, key.namespace) and is_of(workload, key.owner_kind, key.owner)
+        ]
+    # To put them in order takes as long as a few hundred rows where many are new.
     await clock.sleep(0)
     items: list[Advice] = []
     digest = hashlib.blake2b(digest_size=16)

@@ -33,11 +33,6 @@ class DailyPeaks:
         self.days = np.zeros((rows, PEAK_DAYS), dtype=np.int32)
         """In days since the epoch."""
 
-    def grow(self, rows: int) -> None:
-        wider = ((0, rows - len(self.days)), (0, 0))
-        self.largest, self.needed = np.pad(self.largest, wider), np.pad(self.needed, wider)
-        self.days = np.pad(self.days, wider)
-
     def clear(self, row: int) -> None:
         self.largest[row] = self.needed[row] = self.days[row] = 0
 

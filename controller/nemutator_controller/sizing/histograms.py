@@ -25,6 +25,9 @@ FAINT = 1e-6
 MANY_ROWS = 64
 """From so many on, their sums are made bucket by bucket, with the same figures: six times as fast for a thousand."""
 
+ROWS_AT_ONCE = 1_024
+"""That are scaled with one copy: of all together it would be as large as what is kept, and larger."""
+
 Rows = npt.NDArray[np.intp]
 
 
@@ -33,17 +36,16 @@ class Histograms:
         self._buckets = buckets
         self._edges = buckets.edges()
         self._weights: npt.NDArray[np.float32] = np.zeros((rows, buckets.count), dtype=np.float32)
+        self._used = 0
+        """Rows from here on have never been written, and take no memory."""
         self.reference_at = 0.0
-
-    def grow(self, rows: int) -> None:
-        more = np.zeros((rows - len(self._weights), self._buckets.count), dtype=np.float32)
-        self._weights = np.vstack([self._weights, more])
 
     def add(self, rows: Rows, values: Numbers, weight: float, at: Numbers) -> None:
         """One sample for each of *rows*, which may name a row twice."""
         if not len(rows):
             return
         self._move_reference(float(at.max()))
+        self._used = max(self._used, int(rows.max()) + 1)
         where = (rows, self._buckets.index(values))
         np.add.at(self._weights, where, self._decayed(weight, at))
 
@@ -84,6 +86,7 @@ class Histograms:
     def restore(self, row: int, weights: npt.NDArray[np.float32], reference_at: float) -> None:
         """Continue *row* where it was, whatever the reference was then."""
         self._move_reference(reference_at)
+        self._used = max(self._used, row + 1)
         halvings = (self.reference_at - reference_at) / HALF_LIFE_S
         self._weights[row] = weights if halvings == 0 else weights * np.float64(2.0) ** -halvings
 
@@ -96,8 +99,10 @@ class Histograms:
             return
         moved_to = round(newest_at / HALF_LIFE_S) * HALF_LIFE_S
         halvings = (moved_to - self.reference_at) / HALF_LIFE_S
-        # Through float64: a weight that is too small for a float32 becomes 0, without a warning.
-        self._weights = (self._weights * np.float64(2.0) ** -halvings).astype(np.float32)
+        for begin in range(0, self._used, ROWS_AT_ONCE):
+            some = self._weights[begin : min(begin + ROWS_AT_ONCE, self._used)]
+            # Through float64: a weight that is too small for a float32 becomes 0, without a warning.
+            some[...] = (some * np.float64(2.0) ** -halvings).astype(np.float32)
         self.reference_at = moved_to
 
 

@@ -31,7 +31,6 @@ LATELY_S = 3600.0
 """The half-life of what a replica used lately at most."""
 
 SEVERAL = -1
-_FIRST = 64
 
 Replicas = npt.NDArray[np.int64]
 
@@ -59,17 +58,15 @@ class HottestReplicas:
         self._only = np.zeros(rows, dtype=np.int64)
         """The only replica of each row; 0: it has none yet."""
         self._places = np.full((rows, PLACES), -1, dtype=np.intp)
-        self._state = np.zeros(min(_FIRST, most), dtype=_PLACE)
-        self._free = list(range(len(self._state)))
-        self.histograms = Histograms(buckets, rows=len(self._state))
+        self._state = np.zeros(most, dtype=_PLACE)
+        self._used = 0
+        """Places from here on have never been used, and take no memory."""
+        self._free: list[int] = []
+        """Those before it that are nobody's."""
+        self.histograms = Histograms(buckets, rows=most)
 
     def __len__(self) -> int:
-        return len(self._state) - len(self._free)
-
-    def grow(self, rows: int) -> None:
-        more = rows - len(self._only)
-        self._only = np.pad(self._only, (0, more))
-        self._places = np.pad(self._places, ((0, more), (0, 0)), constant_values=-1)
+        return self._used - len(self._free)
 
     def clear(self, row: int) -> None:
         for place in self._places[row].tolist():
@@ -137,7 +134,7 @@ class HottestReplicas:
     ) -> None:
         self._only[row] = only
         for number, one in enumerate(kept[:PLACES]):
-            place = self._take(row, one.replica)
+            place = self._take()
             if place is None:
                 return
             self._places[row, number] = place
@@ -157,7 +154,7 @@ class HottestReplicas:
         )
         high = np.where(places >= 0, self._state["high"][places] * aged, -np.inf).min(axis=1)
         wants = without & (cores > np.maximum(high * RIVAL, high + RIVAL_CORES))
-        if not self._free and len(self._state) >= self._most:
+        if len(self) >= self._most:
             # Where a row has an empty place there is nothing to give, and it would be asked for with each sample.
             wants &= (places >= 0).all(axis=1)
         # Of each replica the sample that says most for it: what comes at once may have many.
@@ -188,7 +185,7 @@ class HottestReplicas:
             if high < least:
                 lowest, least = place, high
         if -1 in places:
-            free = self._take(row, replica)
+            free = self._take()
             if free is not None:
                 self._places[row, places.index(-1)] = free
                 self._state[free] = (row, replica, 0, cores, at)
@@ -196,13 +193,11 @@ class HottestReplicas:
             self.histograms.clear(lowest)
             self._state[lowest] = (row, replica, 0, cores, at)
 
-    def _take(self, row: int, replica: int) -> int | None:
-        if not self._free:
-            size = len(self._state)
-            larger = min(2 * size, self._most)
-            if larger == size:
-                return None
-            self._free = list(range(size, larger))
-            self._state = np.pad(self._state, (0, larger - size))
-            self.histograms.grow(larger)
-        return self._free.pop()
+    def _take(self) -> int | None:
+        """A place that is nobody's; None: there is none."""
+        if self._free:
+            return self._free.pop()
+        if self._used >= self._most:
+            return None
+        self._used += 1
+        return self._used - 1

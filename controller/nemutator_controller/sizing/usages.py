@@ -18,13 +18,12 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.known_usage import DEFAULT_KNOBS, Knobs, KnownUsage, UsageColumns
 from nemutator_controller.sizing.learned_margins import LEAST_SPAN_S, learned_margins, whole_days
 from nemutator_controller.sizing.margins import MARGINS, Margins
+from nemutator_controller.sizing.ordered_keys import OrderedKeys
 from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
 from nemutator_controller.sizing.samples import UsageSamples
 
 CPU_WEIGHT = 0.1
 """Of each sample, all alike: if requests were the weight, containers that we change would count more."""
-
-_FIRST_ROWS = 256
 
 MOST_KILLS = 1_000
 """That one point counts for."""
@@ -76,14 +75,18 @@ class Usages:
     def __init__(self, *, most: int, knobs: Knobs = DEFAULT_KNOBS) -> None:
         self._most = most
         self.knobs = knobs
-        self._capacity = min(most, _FIRST_ROWS)
         self._rows: dict[ContainerKey, int] = {}
         self._keys: dict[int, ContainerKey] = {}
-        self._free = list(range(self._capacity))
-        self._state = np.zeros(self._capacity, dtype=_STATE)
-        self._cpu = Histograms(CPU, rows=self._capacity)
-        self._hottest = HottestReplicas(CPU, rows=self._capacity, most=most)
-        self._peaks = DailyPeaks(self._capacity)
+        self._ordered = OrderedKeys()
+        self._used = 0
+        """Rows from here on have never been used: the system gives their memory when they are. To move all rows to where there is
+        room for more would hold everybody up for as long as it takes, and take twice the memory meanwhile."""
+        self._free: list[int] = []
+        """Those before it that are nobody's."""
+        self._state = np.zeros(most, dtype=_STATE)
+        self._cpu = Histograms(CPU, rows=most)
+        self._hottest = HottestReplicas(CPU, rows=most, most=most)
+        self._peaks = DailyPeaks(most)
         self._gone: set[ContainerKey] = set()
         self._margins: tuple[int, Margins] = (-1, MARGINS)
         """Since which hour they stand."""
@@ -119,10 +122,8 @@ class Usages:
         return len(old)
 
     def keys(self) -> list[ContainerKey]:
-        """All keys in their order. As tuples, many are sorted faster."""
-        return sorted(
-            self._rows, key=lambda key: (key.namespace, key.owner_kind, key.owner, key.container)
-        )
+        """All keys in their order."""
+        return self._ordered.all()
 
     def known_since(self) -> dict[ContainerKey, float]:
         """Where the first point of each begins."""
@@ -190,7 +191,7 @@ class Usages:
 
     def changes(self) -> tuple[list[ContainerKey], frozenset[ContainerKey]]:
         """What has to be saved, of which that comes first which has waited longest, and what is to be removed."""
-        changed = np.flatnonzero(self._state["changed"])
+        changed = np.flatnonzero(self._state["changed"][: self._used])
         changed = changed[np.argsort(self._state["saved"][changed], kind="stable")]
         return [self._keys[row] for row in changed.tolist()], frozenset(self._gone)
 
@@ -213,8 +214,6 @@ class Usages:
         self._margins = -1, MARGINS
         last = sorted(kept.items(), key=lambda item: item[1].heard_at)[-self._most :]
         for key, was in last:
-            if not self._free:
-                self._grow()
             row = self._begin(key)
             self._turn += 1
             self._state[row] = (
@@ -263,11 +262,11 @@ class Usages:
         self._hear(known[known >= 0], now=now)
         evicted, full = 0, False
         for place in np.flatnonzero(known < 0).tolist():
-            if not self._free and not full:
+            if not self._has_room() and not full:
                 gone = self._make_room(spared_since=now - SPARED_S)
                 evicted += gone
-                full = not self._free
-            if self._free:
+                full = not gone
+            if not full:
                 known[place] = self._begin(samples.keys[int(numbers[place])])
                 self._hear(known[place : place + 1], now=now)
         found = np.full(len(samples.keys), -1, dtype=np.intp)
@@ -285,37 +284,33 @@ class Usages:
             self._turn += len(rows)
 
     def _begin(self, key: ContainerKey) -> int:
-        row = self._rows[key] = self._free.pop()
+        if self._free:
+            row = self._free.pop()
+        else:
+            row, self._used = self._used, self._used + 1
+        self._rows[key] = row
         self._keys[row] = key
+        self._ordered.add(key)
         self._state["saved"][row] = self._turn
         self._gone.discard(key)
         return row
 
+    def _has_room(self) -> bool:
+        return bool(self._free) or self._used < self._most
+
     def _make_room(self, *, spared_since: float) -> int:
-        """How many rows had to go."""
-        if self._capacity < self._most:
-            self._grow()
-            return 0
-        # All rows are taken.
+        """How many rows had to go, all of which are taken."""
         oldest = int(self._state["turn"].argmin())
         if self._state["heard_at"][oldest] > spared_since:
             return 0
         self._drop(self._keys[oldest])
         return 1
 
-    def _grow(self) -> None:
-        larger = min(2 * self._capacity, self._most)
-        self._free = list(range(self._capacity, larger))
-        self._state = np.pad(self._state, (0, larger - self._capacity))
-        self._cpu.grow(larger)
-        self._hottest.grow(larger)
-        self._peaks.grow(larger)
-        self._capacity = larger
-
     def _drop(self, key: ContainerKey) -> None:
         row = self._rows.pop(key)
         self.moves += 1
         del self._keys[row]
+        self._ordered.remove(key)
         self._cpu.clear(row)
         self._hottest.clear(row)
         self._peaks.clear(row)

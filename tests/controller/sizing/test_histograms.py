@@ -13,6 +13,7 @@ from nemutator_controller.sizing.histograms import (
     FAINT,
     HALF_LIFE_S,
     MANY_ROWS,
+    ROWS_AT_ONCE,
     Histograms,
 )
 
@@ -139,6 +140,20 @@ def test_moving_the_reference_changes_no_percentile() -> None:
         assert percentile(moved, share) == percentile(unmoved, share)
 
 
+def test_moving_the_reference_scales_all_rows_alike_and_none_that_nothing_was_written_to() -> None:
+    rows = np.arange(2 * ROWS_AT_ONCE + 3, dtype=np.intp)
+    histograms = Histograms(CPU, rows=3 * len(rows))
+    histograms.reference_at = NOW
+    values, at = np.linspace(0.0, 40.0, len(rows)), np.full(len(rows), NOW + 99 * HALF_LIFE_S)
+    histograms.add(rows, values, 0.1, at)
+    before = histograms.weights(rows)
+    add(histograms, (1.0, NOW + 101 * HALF_LIFE_S), row=len(rows))
+    halvings = (histograms.reference_at - NOW) / HALF_LIFE_S
+    expected = (before * np.float64(2.0) ** -halvings).astype(np.float32)
+    assert histograms.weights(rows).tobytes() == expected.tobytes()
+    assert not histograms.weights(rows + len(rows) + 1).any()
+
+
 def test_what_is_a_hundred_half_lives_old_is_gone() -> None:
     histograms = Histograms(CPU, rows=1)
     add(histograms, (50.0, NOW))
@@ -165,10 +180,9 @@ def test_a_restored_row_goes_on_where_it_was(moved_s: float) -> None:
     assert other.weights(1).sum() == pytest.approx(histograms.weights(0).sum() * kept)
 
 
-def test_rows_are_added_empty_and_cleared() -> None:
-    histograms = Histograms(CPU, rows=1)
+def test_rows_are_empty_at_first_and_once_they_are_cleared() -> None:
+    histograms = Histograms(CPU, rows=3)
     add(histograms, (0.3, NOW))
-    histograms.grow(3)
     assert percentile(histograms, 0.5, row=2) == 0.0
     assert percentile(histograms, 0.5) > 0.0
     histograms.clear(0)
