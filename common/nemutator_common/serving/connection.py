@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 
@@ -44,12 +45,14 @@ class Connection(TimedConnection):
     __slots__ = (
         "_ahead",
         "_answering",
+        "_certificate",
         "_descriptor",
         "_fd",
         "_gone",
         "_later",
         "_plain",
         "_post",
+        "_remote",
         "_whole",
         "accepted_peer",
         "uid",
@@ -91,6 +94,9 @@ class Connection(TimedConnection):
         self._descriptor = descriptor
         self._fd: int | None = None
         """The socket's own, for answers that are written at once. It is the loop's, which closes it."""
+        self._remote = ""
+        self._certificate: Mapping[str, Any] | None = None
+        """Of whom is at the other end, which stays as it was made."""
 
     # --- from the later path ---------------------------------------------------------------------
     def due_by(self, deadline: asyncio.Timeout) -> None:
@@ -126,6 +132,8 @@ class Connection(TimedConnection):
     # --- from the event loop ---------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._fd = self._descriptor
+        self._remote = _address_of(transport)
+        self._certificate = transport.get_extra_info("peercert")
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -208,12 +216,10 @@ class Connection(TimedConnection):
 
     def _is_taken(self, head: PostHead | TokenHead, body: bytes) -> bool:
         """Whether it is answered, or will be."""
-        wire = self._wire
-        assert wire is not None
-        remote, now = _address_of(wire), self._loop.time()
+        now = self._loop.time()
         if isinstance(head, TokenHead):
             assert self._later is not None
-            answering = self._later.begin(TokenRequest(head, body, remote), self)
+            answering = self._later.begin(TokenRequest(head, body, self._remote), self)
             if answering is None:
                 return False
             self._busy, self._rest_at = True, math.inf
@@ -222,8 +228,7 @@ class Connection(TimedConnection):
             answering.add_done_callback(self._answered_later)
             return True
         assert self._plain is not None
-        certificate = wire.get_extra_info("peercert")
-        post = PlainPost(head.path, body, remote, certificate, head.trace_parent)
+        post = PlainPost(head.path, body, self._remote, self._certificate, head.trace_parent)
         if not self._plain.answer_post(post, self.peer, self._send):
             return False
         self._state.ended(now, keep=True)
@@ -251,7 +256,7 @@ class Connection(TimedConnection):
         super().data_received(arriving.received)
 
 
-def _address_of(wire: asyncio.Transport) -> str:
+def _address_of(wire: asyncio.BaseTransport) -> str:
     """As aiohttp says it to handlers."""
     peer = wire.get_extra_info("peername")
     return str(peer[0] if isinstance(peer, list | tuple) else peer or "")

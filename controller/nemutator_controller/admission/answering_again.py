@@ -21,6 +21,7 @@ from nemutator_controller.admission.known_plans import (
     are_same,
     circumstances_of,
 )
+from nemutator_controller.admission.known_texts import KnownTexts
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, labels_beside
 from nemutator_controller.admission.recording import DecisionLog
@@ -42,6 +43,7 @@ class AnsweringAgain:
     stamps: RecentStamps
     decisions: DecisionLog
     known: KnownAnswers = field(default_factory=KnownAnswers)
+    texts: KnownTexts = field(default_factory=KnownTexts)
     _counts: Sequence[Callable[[], object]] = field(init=False)
     _seconds: Callable[[float], None] = field(init=False)
 
@@ -91,6 +93,7 @@ class AnsweringAgain:
 
     def learn(
         self,
+        body: bytes,
         text: ReviewText,
         pod: Any,
         plan: KnownPlan,
@@ -100,7 +103,7 @@ class AnsweringAgain:
         *,
         opted_in: bool,
     ) -> None:
-        """*pod* has got *plan* again, by this *record*; so does the next one whose review says the same."""
+        """*pod* has got *plan* again, by this *record*; so does the next one whose review says what *body* says."""
         template, known_now = template_of(plan, record), self._known_now(self.process.clock.now())
         if template is None or not known_now or text.uid != record.request_uid:
             return
@@ -118,6 +121,7 @@ class AnsweringAgain:
             note=self.decisions.noting(record.subject, plan.planned, "patched"),
         )
         self.known.keep((text.key, opted_in), known_now, answer)
+        self.texts.keep(body, text)
 
     def _known_now(self, at: float) -> tuple[Policies, *tuple[object, ...]] | tuple[()]:
         """Empty: nobody knows the policies yet."""

@@ -17,6 +17,7 @@ from nemutator_controller.kube.objects import LimitRange, Node, Object, Resource
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.kube.resources import LIMIT_RANGES, NODES, RESOURCE_QUOTAS
+from nemutator_controller.kube.store import StoreSnapshot
 from nemutator_controller.mutations.advisor import Name
 from nemutator_controller.mutations.resource_bounds import ResourceBounds
 
@@ -42,8 +43,22 @@ class WatchedBounds:
         default_factory=dict, init=False
     )
     """By namespace, its bounds and what they were made of: each pod asks for them."""
+    _as_of: Sequence[object] = field(default=(), init=False)
+    _since: dict[str, ResourceBounds] = field(default_factory=dict, init=False)
+    """Those that were asked for since anything was written; until the next time they are the same."""
 
     def of(self, namespace: str) -> ResourceBounds:
+        as_of = _snapshot(self.limit_ranges), _snapshot(self.quotas), self._largest
+        if not are_same(as_of, self._as_of):
+            self._as_of = as_of
+            self._since.clear()
+        found = self._since.get(namespace)
+        if found is None:
+            found = self._found(namespace)
+            self._since[namespace] = found
+        return found
+
+    def _found(self, namespace: str) -> ResourceBounds:
         limits = tuple(_listed(self.limit_ranges, namespace))
         quotas = tuple(_listed(self.quotas, namespace))
         made_of = (self._largest, *limits, *quotas)
@@ -53,6 +68,7 @@ class WatchedBounds:
         bounds = ResourceBounds(tuple(ranges_of(limits)), tuple(rooms_of(quotas)), self._largest)
         if len(self._known) >= MOST_KEPT:
             self._known.clear()
+            self._since.clear()
         self._known[namespace] = made_of, bounds
         return bounds
 
@@ -88,8 +104,14 @@ def _namespace(found: Object) -> Iterable[str]:
     return (found.metadata.namespace,)
 
 
-def _listed(informer: Informer[T], namespace: str) -> Iterable[T]:
+def _snapshot(informer: Informer[T]) -> StoreSnapshot[T] | None:
+    """None: no list has come yet."""
     try:
-        return informer.snapshot().by(NAMESPACE, namespace)
+        return informer.snapshot()
     except NotSyncedError:
-        return ()
+        return None
+
+
+def _listed(informer: Informer[T], namespace: str) -> Iterable[T]:
+    snapshot = _snapshot(informer)
+    return () if snapshot is None else snapshot.by(NAMESPACE, namespace)

@@ -17,7 +17,6 @@ from nemutator_common.traces import parent_of
 
 from nemutator_controller.admission.client_certificates import ClientRefusedError, check_client
 from nemutator_controller.admission.node_statuses import NodeStatusHandler
-from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import ReviewError, decode, encode, printable
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 
@@ -59,7 +58,7 @@ class Webhook:
         opted_in = post.path == OPTED_IN
         again = self.handler.again
         # Where nothing is known, most pods are none of our business, and need not be looked for.
-        text = text_of(post.body) if len(again.known) else None
+        text = again.texts.text_of(post.body) if len(again.known) else None
         if text is not None:
             known = again.answer(text, post.remote, opted_in=opted_in)
             if known is not None:

@@ -24,7 +24,18 @@ _VOLUME = re.compile(
     rb'(?:"projected": ?\{|'
     rb'"readOnly": ?true, ?"mountPath": ?"/var/run/secrets/kubernetes\.io/serviceaccount"\})'
 )
-_VOLUME_BYTES = len(_ACCESS) + 5
+VOLUME_BYTES = len(_ACCESS) + 5
+
+
+UID_BYTES, TIME_BYTES = 36, 20
+
+
+class Places(NamedTuple):
+    """Where what was cut out begins."""
+
+    uid: int
+    times: tuple[int, ...]
+    volumes: tuple[int, ...]
 
 
 class ReviewText(NamedTuple):
@@ -32,6 +43,8 @@ class ReviewText(NamedTuple):
     """What is left of the review. Another one with the same key is the same question about another pod."""
     uid: str
     """Of the review, as far as it is well-formed JSON."""
+    places: Places | None = None
+    """None: what is there says not enough to know another one with the same bytes around it."""
 
 
 def text_of(body: bytes) -> ReviewText | None:
@@ -41,7 +54,7 @@ def text_of(body: bytes) -> ReviewText | None:
     begin = _BEGIN.match(body)
     if begin is None:
         return None
-    cuts = [begin.span(1)]
+    times, volumes = [], []
     # Looked for by their first words: a pattern would be tried at each byte.
     at = body.find(_MANAGED, begin.end())
     if at >= 0:
@@ -49,29 +62,39 @@ def text_of(body: bytes) -> ReviewText | None:
     while at >= 0:
         found = _TIME.match(body, at)
         if found is not None:
-            cuts.append(found.span(1))
+            times.append(found.start(1))
         at = body.find(_VERSION, at + len(_VERSION))
     volume, elsewhere, end = b"", [], 0
     at = body.find(_ACCESS)
     while at >= 0:
         found = _VOLUME.match(body, at) if body.endswith(_BEFORE_VOLUME, end, at) else None
         if found is None:
-            elsewhere.append(body[at : at + _VOLUME_BYTES])
+            elsewhere.append(body[at : at + VOLUME_BYTES])
         else:
             volume = volume or found[1]
             if found[1] != volume:
                 return None
-            cuts.append(found.span(1))
+            volumes.append(found.start(1))
             end = found.end()
         at = body.find(_ACCESS, at + len(_ACCESS))
     # A container's name may be policies' business: where it is that of the volume, nothing is cut out.
     if volume in elsewhere:
         return None
+    places = Places(begin.start(1), tuple(times), tuple(volumes))
+    # No document has this byte.
+    key = b"\0".join(piece for _, piece in pieces_of(body, places))
+    return ReviewText(key, begin[1].decode("ascii"), None if elsewhere else places)
+
+
+def pieces_of(body: bytes, places: Places) -> list[tuple[int, bytes]]:
+    """What is left of *body*, and where each piece of it begins."""
+    cuts = [(places.uid, UID_BYTES)]
+    cuts += ((at, TIME_BYTES) for at in places.times)
+    cuts += ((at, VOLUME_BYTES) for at in places.volumes)
     cuts.sort()
     pieces, end = [], 0
-    for first, last in cuts:
-        pieces.append(body[end:first])
-        end = last
-    pieces.append(body[end:])
-    # No document has this byte.
-    return ReviewText(b"\0".join(pieces), begin[1].decode("ascii"))
+    for first, size in cuts:
+        pieces.append((end, body[end:first]))
+        end = first + size
+    pieces.append((end, body[end:]))
+    return pieces

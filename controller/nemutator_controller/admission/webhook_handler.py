@@ -182,7 +182,7 @@ class WebhookHandler:
                 text = text_of(body) if saved.known is not None else None
                 if text is not None and saved.known is not None:
                     self.again.learn(
-                        text, saved.pod, saved.known, saved.circumstances, saved.origin,
+                        body, text, saved.pod, saved.known, saved.circumstances, saved.origin,
                         saved.record, opted_in=opted_in,
                     )  # fmt: skip
             self._remember(decided)
