@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nemutator_common import names
+from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.chosen_names import is_name
 from nemutator_controller.policies.model import PolicyError
 from nemutator_controller.updating.model import sizing_of
@@ -26,6 +27,13 @@ _MODES = {
     "InPlace": "InPlace",
 }
 _RESOURCES = ("cpu", "memory")
+_WITHOUT_COUNTERPART = (
+    "evictAfterOOMSeconds",
+    "oomBumpUpRatio",
+    "oomMinBumpUp",
+    "pruningGracePeriodSeconds",
+)
+"""Of the policies for updates and containers."""
 
 Json = Mapping[str, Any]
 
@@ -73,10 +81,10 @@ def _imported(autoscaler: Json) -> Imported:
     called = f"{namespace}.{name}"
     target, update = _map(spec.get("targetRef")), _map(spec.get("updatePolicy"))
     containers = _containers(_list(_map(spec.get("resourcePolicy")).get("containerPolicies")))
-    differences = list(_differences(spec, update))
     given = update.get("updateMode")
     word = "Auto" if given is None or given == "" else _word(given)
     mode = _MODES.get(word, "Off")
+    differences = list(_differences(spec, update, is_off=word == "Off"))
     if word not in _MODES:
         differences.append(f"updateMode {word} is not known: mode Off")
     unsayable = list(containers.unsayable)
@@ -126,7 +134,7 @@ def _fault(name: str, called: str, policy: Json) -> str:
     return ""
 
 
-def _differences(spec: Json, update: Json) -> Iterator[str]:
+def _differences(spec: Json, update: Json, *, is_off: bool) -> Iterator[str]:
     if update.get("evictionRequirements"):
         yield "evictionRequirements have no counterpart: raising and lowering are given alike"
     if spec.get("recommenders"):
@@ -134,12 +142,16 @@ def _differences(spec: Json, update: Json) -> Iterator[str]:
     if spec.get("startupBoost"):
         yield "startupBoost has no counterpart"
     policies = _list(_map(spec.get("resourcePolicy")).get("containerPolicies"))
+    for field in _WITHOUT_COUNTERPART:
+        if any(field in _map(one) for one in (update, *policies)):
+            yield f"{field} has no counterpart"
     if any(_map(one).get("controlledValues") != "RequestsOnly" for one in policies or [{}]):
         yield (
             "limits are not scaled with requests: of CPU they stay, and a memory limit is raised where it is"
             " too low"
         )
-    yield "while the VerticalPodAutoscaler is there and not Off, its workload is left to it: delete it"
+    if not is_off:
+        yield "while the VerticalPodAutoscaler is there and not Off, its workload is left to it: delete it"
 
 
 def _containers(policies: Sequence[Any]) -> _Containers:
@@ -173,9 +185,19 @@ def _resources(rule: Json) -> Json:
             for word, field in (("min", "minAllowed"), ("max", "maxAllowed"))
             if isinstance(_map(rule.get(field)).get(resource), str | int | float)
         }
+        # People write it to be rid of the autoscaler's own floor; a policy has none.
+        if _is_nothing(bounds.get("min", "")):
+            del bounds["min"]
         if bounds:
             found[resource] = bounds
     return found
+
+
+def _is_nothing(amount: str) -> bool:
+    try:
+        return not parse_quantity(amount).nanos
+    except QuantityError:
+        return False
 
 
 def _map(value: Any) -> Json:

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from nemutator_controller.prometheus_answers import (
     PrometheusAnswer,
     PrometheusRefusedError,
+    PrometheusTooMuchError,
     PrometheusUnavailableError,
 )
 from nemutator_ctl.advise.prometheus_exchange import at_moment, over_time, understood
@@ -21,6 +22,7 @@ def test_a_question_has_its_moments_in_seconds() -> None:
         "start": "1.000",
         "end": "2.000",
         "step": "0.500",
+        "nocache": "1",
     }
 
 
@@ -29,6 +31,8 @@ def test_a_question_has_its_moments_in_seconds() -> None:
     [
         (400, PrometheusRefusedError),
         (404, PrometheusRefusedError),
+        (413, PrometheusTooMuchError),
+        (422, PrometheusTooMuchError),
         (429, PrometheusUnavailableError),
         (503, PrometheusUnavailableError),
     ],
@@ -40,7 +44,7 @@ def test_a_refusal_says_who_and_what(status: int, raised: type[Exception]) -> No
 
 def test_an_answer_is_read_within_its_bound() -> None:
     assert understood("there", 200, NOTHING, most=MOST, now=NOW).series == []
-    with pytest.raises(PrometheusRefusedError, match="answers more than"):
+    with pytest.raises(PrometheusTooMuchError, match="answers more than"):
         understood("there", 200, b" " * (MOST + 1), most=MOST, now=NOW)
 
 

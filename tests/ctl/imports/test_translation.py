@@ -144,6 +144,28 @@ def test_what_has_no_counterpart_is_said() -> None:
     assert all(word in said for word in ("evictionRequirements", "recommender", "startupBoost"))
 
 
+@pytest.mark.parametrize("nothing", [0, "0", "0m", 0.0, "0Mi"])
+def test_a_floor_of_nothing_is_no_floor(nothing: Any) -> None:
+    rule = {"containerName": "*", "minAllowed": {"cpu": nothing, "memory": nothing}}
+    rule["maxAllowed"] = {"cpu": "2"}
+    found = one(resourcePolicy={"containerPolicies": [rule]})
+    assert found.policy["spec"]["resources"] == {"cpu": {"max": "2"}}
+
+
+def test_own_words_of_kills_and_evictions_are_said_to_be_lost() -> None:
+    rule = {"containerName": "*", "oomBumpUpRatio": "1.5", "oomMinBumpUp": "50Mi"}
+    update = {"evictAfterOOMSeconds": 60}
+    said = one(resourcePolicy={"containerPolicies": [rule]}, updatePolicy=update).differences
+    words = ("evictAfterOOMSeconds", "oomBumpUpRatio", "oomMinBumpUp")
+    assert {f"{word} has no counterpart" for word in words} <= set(said)
+
+
+def test_who_is_off_already_need_not_be_deleted() -> None:
+    assert not any(
+        "delete it" in why for why in one(updatePolicy={"updateMode": "Off"}).differences
+    )
+
+
 def test_lists_are_read_whole_and_other_objects_left_aside() -> None:
     item = {key: value for key, value in vpa().items() if key in ("metadata", "spec")}
     typed = {
