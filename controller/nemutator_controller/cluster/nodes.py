@@ -1,27 +1,24 @@
 """The last report of each node: a fold over what arrives, bounded, in memory."""
 
-import math
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
-import msgspec
-from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Machine, Missing, Pressure, Report
+from nemutator_common.wire import Envelope, Machine, Missing, Pressure, Report
 from nemutator_common.wire_columns import PackedReport
 
-from nemutator_controller.ingest.batches import RefusedBatchError, check_report
+from nemutator_controller.cluster.packed_reports import (
+    ChosenPart,
+    UnreadableReportError,
+    pack,
+    unpack,
+    unpack_part,
+)
 
 REMEDY = "wait for the next report, then restart the agent of this node"
 
-_LONGEST_REASON = 200
-
 SILENT_S = 600.0
 """A node that was not heard of for so long makes room for another one, where there is none."""
-
-
-class UnreadableReportError(ValueError):
-    """The bytes are not a report as this version knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +69,16 @@ class ReportedNode:
     def report(self) -> Report:
         """Unpacked anew each time, which takes a millisecond or two for a full node. One that cannot
         be read shows the machine, and why there is no more."""
-        return self.opened(_whole)
+        return self._opened(unpack)
 
-    def opened(self, select: Callable[[Report], Report]) -> Report:
-        """What *select* wants of the report: the rest is not examined, which would take as long as to unpack it."""
+    def part(self, choose: ChosenPart) -> Report:
+        """The report with the workloads that *choose* wants and their processes: the rest is not examined, which would take
+        as long as to unpack it."""
+        return self._opened(lambda packed: unpack_part(packed, choose))
+
+    def _opened(self, open_packed: Callable[[bytes], Report]) -> Report:
         try:
-            return unpack(self.packed, select)
+            return open_packed(self.packed)
         except UnreadableReportError as error:
             return Report(
                 taken_at=self.taken_at,
@@ -137,42 +138,6 @@ def _sums(machine: Machine, workloads: int, processes: int, missing: int) -> Nod
 
 def _some_10s(pressure: Pressure | None) -> float | None:
     return None if pressure is None else pressure.some_10s
-
-
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Report)
-
-
-def pack(report: Report) -> bytes:
-    """*report* without its summaries and flows, which are taken in once and not shown."""
-    report = replace(report, summaries=(), flows=())
-    return zlib.compress(_encoder.encode(report), level=1)
-
-
-def _whole(report: Report) -> Report:
-    return report
-
-
-def unpack(packed: bytes, select: Callable[[Report], Report] = _whole) -> Report:
-    """What *select* wants of the report in *packed*, which an agent may have written; raises
-    `UnreadableReportError`."""
-    inflating = zlib.decompressobj()
-    try:
-        text = inflating.decompress(packed, LARGEST_BATCH_BYTES)
-        if inflating.unconsumed_tail:
-            raise UnreadableReportError(f"longer than {LARGEST_BATCH_BYTES} bytes")
-        report = select(_decoder.decode(text))
-        # Its clock was compared with ours when it came.
-        check_report(report, now=math.inf)
-    except (
-        zlib.error,
-        msgspec.MsgspecError,
-        RefusedBatchError,
-        RecursionError,
-        UnicodeError,
-    ) as error:
-        raise UnreadableReportError(str(error)[:_LONGEST_REASON]) from error
-    return report
 
 
 class Nodes:

@@ -36,11 +36,18 @@ class PodLookup(Protocol):
         """The pod or container that *node* reports; None when it is not one of a pod on that node."""
         ...
 
+    def namespace_of(self, node: str, pod_uid: str) -> str | None:
+        """That of the same pod, whose owner is not looked for."""
+        ...
+
 
 class NoRunningPods:
     """The `PodLookup` of a machine that is in no cluster."""
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
+        return None
+
+    def namespace_of(self, node: str, pod_uid: str) -> str | None:
         return None
 
 
@@ -53,9 +60,8 @@ class ClusterSnapshot:
     jobs: StoreSnapshot[WatchedWorkload]
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
-        pod = self.pod(pod_uid) if pod_uid else None
-        # A node may speak for its own pods only.
-        if pod is None or pod.spec.node_name != node:
+        pod = self._on(node, pod_uid) if pod_uid else None
+        if pod is None:
             return None
         return RunningPod(
             namespace=pod.metadata.namespace,
@@ -64,6 +70,15 @@ class ClusterSnapshot:
             container=_container(pod, container_id) if container_id else None,
             owner=self.owner(pod),
         )
+
+    def namespace_of(self, node: str, pod_uid: str) -> str | None:
+        pod = self._on(node, pod_uid)
+        return None if pod is None else pod.metadata.namespace
+
+    def _on(self, node: str, pod_uid: str) -> Pod | None:
+        """A node may speak for its own pods only."""
+        pod = self.pod(pod_uid)
+        return pod if pod is not None and pod.spec.node_name == node else None
 
     def holding(self, namespace: str) -> frozenset[str] | None:
         """The nodes that hold pods of *namespace*; None when it has none."""

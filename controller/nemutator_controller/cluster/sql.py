@@ -8,7 +8,8 @@ from functools import partial
 from nemutator_common import names
 from sqlalchemy import Connection, delete, insert, select
 
-from nemutator_controller.cluster.nodes import ReportedNode, UnreadableReportError, sums_of, unpack
+from nemutator_controller.cluster.nodes import ReportedNode, sums_of
+from nemutator_controller.cluster.packed_reports import UnreadableReportError, unpack
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import latest
 

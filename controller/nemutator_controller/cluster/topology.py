@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 from nemutator_common import names
@@ -19,6 +19,7 @@ from nemutator_common.wire_activity import Activity
 
 from nemutator_controller.cluster.labels import labels_of, namespace_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import ReportedNode
+from nemutator_controller.cluster.packed_reports import WorkloadPlace
 from nemutator_controller.cluster.pods import NoRunningPods, PodLookup
 from nemutator_controller.ingest.batches import LONGEST_PATH, check_texts
 from nemutator_controller.kube.label_selectors import Selector
@@ -102,7 +103,7 @@ def node_view(
 ) -> NodeView:
     """*node* with what the filter admits of it."""
     chosen = None if wanted.namespace is None else _Chosen(node.name, wanted.namespace, pods)
-    report = node.report if chosen is None else node.opened(chosen.of)
+    report = node.report if chosen is None else node.part(chosen.of)
     labels = _labels(node.name, report, pods)
     if chosen is None:
         namespaces = {each["namespace"] for each in labels.values()}
@@ -138,25 +139,21 @@ class _Chosen:
         self.namespaces: set[str] = set()
         """Of all its workloads."""
 
-    def of(self, report: Report) -> Report:
+    def of(self, workloads: Sequence[WorkloadPlace]) -> Sequence[bool]:
+        """Which of *workloads* are in it."""
         # They name namespaces, also where the rest of a workload is not looked at.
-        paths = [workload.path for workload in report.workloads]
-        check_texts("path of a workload", LONGEST_PATH, paths)
+        check_texts("path of a workload", LONGEST_PATH, [one.path for one in workloads])
         of_pods: dict[str | None, str | None] = {None: None}
         chosen = []
-        for workload in report.workloads:
-            uid = workload.pod_uid
-            if uid not in of_pods:
+        for one in workloads:
+            uid = one.pod_uid
+            if uid is not None and uid not in of_pods:
                 # All that belongs to a pod is in its namespace.
-                placed = self._pods.of(self._node, uid, None)
-                of_pods[uid] = None if placed is None else placed.namespace
-            namespace = of_pods[uid] or namespace_of(workload.path)
+                of_pods[uid] = self._pods.namespace_of(self._node, uid)
+            namespace = of_pods[uid] or namespace_of(one.path)
             self.namespaces.add(namespace)
-            if namespace == self._namespace:
-                chosen.append(workload)
-        kept = {workload.path for workload in chosen}
-        processes = [process for process in report.processes if process.workload in kept]
-        return replace(report, workloads=tuple(chosen), processes=tuple(processes))
+            chosen.append(namespace == self._namespace)
+        return chosen
 
 
 def _workload(workload: Workload, labels: Mapping[str, str]) -> LabelledWorkload:

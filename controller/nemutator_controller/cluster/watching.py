@@ -90,6 +90,10 @@ class ClusterWatch:
         snapshot = self.snapshot()
         return None if snapshot is None else snapshot.of(node, pod_uid, container_id)
 
+    def namespace_of(self, node: str, pod_uid: str) -> str | None:
+        snapshot = self.snapshot()
+        return None if snapshot is None else snapshot.namespace_of(node, pod_uid)
+
     def now(self) -> PodLookup:
         """What is known now, for a thread."""
         return self.snapshot() or NoRunningPods()

@@ -1,22 +1,17 @@
-import zlib
 from dataclasses import replace
 
-import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Pressure, Pressures
+from nemutator_common.wire import Envelope, Pressure, Pressures
 from nemutator_common.wire_columns import PackedReport, RecordHead
 from nemutator_controller.cluster.nodes import (
     SILENT_S,
     Nodes,
     ReportedNode,
-    UnreadableReportError,
     Waiting,
-    pack,
     sums_of,
-    unpack,
 )
+from nemutator_controller.cluster.packed_reports import pack
 
 from tests.fakes.batches import NOW, batch, busy_report
 
@@ -106,19 +101,6 @@ def test_a_node_is_a_value() -> None:
     assert kept("a", seen_at=1) == replace(kept("b", seen_at=1), name="a")
 
 
-def test_a_report_is_kept_small_and_comes_back_whole() -> None:
-    report = busy_report(workloads=100, processes=100)
-    packed = pack(report)
-    assert unpack(packed) == report
-    assert len(packed) < len(msgspec.json.encode(report)) / 5
-
-
-@pytest.mark.parametrize("packed", [b"", b"x", zlib.compress(b"{}"), pack(busy_report())[:-9]])
-def test_what_is_no_report_is_said_to_be_none(packed: bytes) -> None:
-    with pytest.raises(UnreadableReportError):
-        unpack(packed)
-
-
 def test_a_node_that_is_long_silent_makes_room_for_another_one() -> None:
     nodes = Nodes(most=2)
     see(nodes, 1, node="silent", now=NOW - SILENT_S)
@@ -151,8 +133,3 @@ def test_of_a_bad_snapshot_the_node_says_why_it_has_none() -> None:
     shown = closed(b"x").report
     assert (shown.machine, shown.workloads) == (busy_report().machine, ())
     assert "unreadable" in shown.missing[0].why
-
-
-def test_a_snapshot_that_grows_beyond_all_bounds_is_not_read() -> None:
-    with pytest.raises(UnreadableReportError, match="longer than"):
-        unpack(zlib.compress(b" " * (LARGEST_BATCH_BYTES + 1)))

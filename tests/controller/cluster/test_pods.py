@@ -37,6 +37,15 @@ def test_a_node_speaks_for_its_own_pods_only() -> None:
     assert picture(pod(node="")).of("n1", "u1", "c1") is None
 
 
+@pytest.mark.parametrize("node", ["n1", "n2", ""])
+@pytest.mark.parametrize("uid", ["u1", "u2"])
+def test_the_namespace_of_a_pod_is_the_one_that_it_is_found_in(node: str, uid: str) -> None:
+    seen = picture(pod(node=node))
+    placed = seen.of("n1", uid, None)
+    assert seen.namespace_of("n1", uid) == (placed.namespace if placed else None)
+    assert NoRunningPods().namespace_of("n1", uid) is None
+
+
 def test_what_is_no_pod_is_nobodys() -> None:
     assert picture(pod()).of("n1", None, "c1") is None
     assert picture(pod()).of("n1", "u2", "c1") is None

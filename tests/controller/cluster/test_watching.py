@@ -63,6 +63,7 @@ async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> N
                 ),
             )
             assert watch.of("n1", uid, "c1") is None
+            assert watch.namespace_of("n1", uid) is None
             assert PART in readiness.problems()
             supervisor = Supervisor()
             for name, body in watch.tasks().items():
@@ -75,5 +76,7 @@ async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> N
                 assert placed is not None
                 assert (placed.pod, placed.container) == ("web-1", "app")
                 assert placed.owner == PodOwner("Deployment", "web")
+                assert watch.namespace_of("n1", uid) == placed.namespace
                 assert watch.of("n2", uid, "c1") is None
+                assert watch.namespace_of("n2", uid) is None
                 stop.set()

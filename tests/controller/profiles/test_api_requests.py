@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.settings.observe import ObserveSettings
 from nemutator_common.wire import ProfileTarget
-from nemutator_controller.cluster.nodes import ReportedNode, pack
+from nemutator_controller.cluster.nodes import ReportedNode
+from nemutator_controller.cluster.packed_reports import pack
 from nemutator_controller.profiles.api_requests import (
     InvalidProfileRequestError,
     LocatedTarget,

@@ -29,6 +29,9 @@ class PlacedPods:
         container = "app" if container_id else None
         return RunningPod("shop", "cart-1", POD.uid, container, PodOwner("Deployment", "cart"))
 
+    def namespace_of(self, node: str, pod_uid: str) -> str | None:
+        return "shop" if pod_uid == POD.uid else None
+
 
 def node(*processes: ProcessUsage, pods: Mapping[str, str] | None = None) -> ReportedNode:
     pod = replace(workload(CART), kind="pod", pod_uid=POD.uid, name=POD.uid, cpu_cores=0.9)
