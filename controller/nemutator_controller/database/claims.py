@@ -7,7 +7,7 @@ that was stopped for long, and has lost its claim meanwhile, writes nothing.
 
 from sqlalchemy import ColumnElement, Connection, Float, cast, extract, func, insert, select, update
 
-from nemutator_controller.database.claim import LOST_AFTER_S, Claim
+from nemutator_controller.database.claim import LOST_AFTER_S, Claim, ClaimLostError
 from nemutator_controller.database.schema import claims
 
 
@@ -57,6 +57,15 @@ def held(connection: Connection, claim: Claim) -> bool:
     """Whether *claim* still holds, and will until this transaction has ended."""
     query = select(claims.c.generation).where(*_is(claim)).with_for_update(key_share=True)
     return connection.scalar(query) is not None
+
+
+def write_by(connection: Connection, claim: Claim | None) -> None:
+    """Have this transaction write nothing, by `ClaimLostError`, unless *claim* holds; and say that the holder is there.
+
+    Without a claim there is one brain alone.
+    """
+    if claim is not None and not renew(connection, claim):
+        raise ClaimLostError
 
 
 def _is(claim: Claim) -> tuple[ColumnElement[bool], ...]:

@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from nemutator_controller.database.claim import Claim
 from nemutator_controller.history.older import OlderCells, OlderQuestion
 from nemutator_controller.history.slices import Level, SavedRow, Slice
 from nemutator_controller.prometheus_answers import PrometheusAnswer
 
 
 class UsageHistoryStore(Protocol):
-    """Where history survives a restart of the brain. Its calls raise `StoreUnavailableError`."""
+    """Where history survives a restart of the brain. Its calls raise `StoreUnavailableError`.
+
+    Several brains write by a claim: who has lost it writes nothing, and hears that by `ClaimLostError`.
+    """
 
     async def rows(self) -> Sequence[SavedRow]: ...
 
@@ -18,12 +22,16 @@ class UsageHistoryStore(Protocol):
         ...
 
     async def save(
-        self, rows: Sequence[SavedRow], gone: Sequence[int], slices: Sequence[Slice]
+        self,
+        rows: Sequence[SavedRow],
+        gone: Sequence[int],
+        slices: Sequence[Slice],
+        claim: Claim | None = None,
     ) -> None:
         """Put all of it in the place of what was there, and remove the rows *gone*, or do nothing."""
         ...
 
-    async def drop_beyond(self, rows: int) -> None:
+    async def drop_beyond(self, rows: int, claim: Claim | None = None) -> None:
         """Remove all that is of a row with this number or a higher one."""
         ...
 

@@ -8,6 +8,7 @@ from itertools import islice
 from nemutator_common import names
 from nemutator_common.process import Process
 
+from nemutator_controller.database.claim import Claim
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.saving import save_repeatedly
 from nemutator_controller.history.ports import UsageHistoryStore
@@ -40,9 +41,12 @@ class UsageHistorySaver:
     """The number of the last save."""
 
     async def restore(self) -> None:
+        await self.store.drop_beyond(self.usage.rows.most)
+        await self._read()
+
+    async def _read(self) -> None:
         now = self.process.clock.now()
         restoring = Restoring(self.usage, now=now)
-        await self.store.drop_beyond(self.usage.rows.most)
         restoring.put_rows(await self.store.rows(), now=now)
         for level in LEVELS:
             found: list[Slice] = []
@@ -52,10 +56,15 @@ class UsageHistorySaver:
         self._saved = restoring.saved
         self.usage.rows.saved(self.usage.rows.begun(), [])
 
-    async def restore_anew(self) -> None:
-        """Know what is saved, and nothing else: another brain has saved it."""
+    async def restore_anew(self, claim: Claim | None) -> None:
+        """Know what is saved, and nothing else: another brain has saved it, and may keep more rows than this one shows.
+
+        With the *claim* rows beyond our limit are removed.
+        """
+        if claim is not None:
+            await self.store.drop_beyond(self.usage.rows.most, claim)
         fresh = UsageHistorySaver(self.usage.empty(), self.store, self.process)
-        await fresh.restore()
+        await fresh._read()
         self.usage.become(fresh.usage)
         self._saved = fresh._saved
 
@@ -73,8 +82,11 @@ class UsageHistorySaver:
         for _ in self.usage.settle(now=self.process.clock.now()):
             await self.process.clock.sleep(0)
 
-    async def save(self) -> None:
-        """Save what changed since the last time, and forget what has not been reported for long."""
+    async def save(self, claim: Claim | None = None) -> None:
+        """Save what changed since the last time, and forget what has not been reported for long.
+
+        Several brains need the *claim*; raises `ClaimLostError`.
+        """
         old = self.usage.forget(silent_since=self.process.clock.now() - FORGOTTEN_S)
         self.process.meter.count(names.HISTORY_ROWS_DROPPED, old, reason="age")
         self.process.meter.gauge(names.HISTORY_ROWS, len(self.usage.rows))
@@ -82,29 +94,37 @@ class UsageHistorySaver:
         begun, gone = self.usage.rows.begun(), self.usage.rows.gone()
         changed = to_save(self.usage, self.usage.take_changed())
         try:
-            await self._save(begun, gone, changed)
+            await self._save(begun, gone, changed, claim)
         except StoreUnavailableError as failure:
             log.warning("history_not_saved", {names.REASON: failure.reason})
 
     async def _save(
-        self, begun: Sequence[NumberedKey], gone: Sequence[int], changed: Sequence[Changed]
+        self,
+        begun: Sequence[NumberedKey],
+        gone: Sequence[int],
+        changed: Sequence[Changed],
+        claim: Claim | None,
     ) -> None:
         # Rows come first: a slice without its row would be another's.
         made = slices(self.usage, changed, saved=self._saved)
         try:
             while len(begun) > ROWS_STEP:
-                await self._save_rows(begun[:ROWS_STEP], gone, [])
+                await self._save_rows(begun[:ROWS_STEP], gone, [], claim)
                 begun, gone = begun[ROWS_STEP:], []
-            await self._save_rows(begun, gone, list(islice(made, STEP)))
+            await self._save_rows(begun, gone, list(islice(made, STEP)), claim)
             while some := list(islice(made, STEP)):
-                await self.store.save([], [], some)
+                await self.store.save([], [], some, claim)
         except BaseException:
             self.usage.changed.update(changed)
             raise
 
     async def _save_rows(
-        self, begun: Sequence[NumberedKey], gone: Sequence[int], some: Sequence[Slice]
+        self,
+        begun: Sequence[NumberedKey],
+        gone: Sequence[int],
+        some: Sequence[Slice],
+        claim: Claim | None,
     ) -> None:
         rows = [SavedRow(number, key, self._saved) for number, key in begun]
-        await self.store.save(rows, gone, some)
+        await self.store.save(rows, gone, some, claim)
         self.usage.rows.saved(begun, gone)

@@ -8,7 +8,9 @@ from functools import partial
 from nemutator_common import names
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
+from nemutator_controller.database import claims
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.claim import Claim
 from nemutator_controller.database.schema import history_rows, history_slices
 from nemutator_controller.history.row_keys import RowKey
 from nemutator_controller.history.slices import (
@@ -47,13 +49,17 @@ class SqlUsageHistory:
         return await self.database.read(job, deadline_s=LOAD_S)
 
     async def save(
-        self, rows: Sequence[SavedRow], gone: Sequence[int], slices: Sequence[Slice]
+        self,
+        rows: Sequence[SavedRow],
+        gone: Sequence[int],
+        slices: Sequence[Slice],
+        claim: Claim | None = None,
     ) -> None:
         # Packed on the writer's thread: reports need the loop.
-        await self.database.write(partial(_save, rows=rows, gone=gone, slices=slices))
+        await self.database.write(partial(_save, rows=rows, gone=gone, slices=slices, claim=claim))
 
-    async def drop_beyond(self, rows: int) -> None:
-        await self.database.write(partial(_drop_beyond, rows=rows))
+    async def drop_beyond(self, rows: int, claim: Claim | None = None) -> None:
+        await self.database.write(partial(_drop_beyond, rows=rows, claim=claim))
 
 
 _DROP_ROW = delete(history_rows).where(history_rows.c.number == bindparam("the_number"))
@@ -95,7 +101,9 @@ def _save(
     rows: Sequence[SavedRow],
     gone: Sequence[int],
     slices: Sequence[Slice],
+    claim: Claim | None,
 ) -> None:
+    claims.write_by(connection, claim)
     if rows or gone:
         replaced = [*(one.number for one in rows), *gone]
         connection.execute(_DROP_ROW, [{"the_number": number} for number in replaced])
@@ -109,7 +117,8 @@ def _save(
         connection.execute(insert(history_slices), [_slice(one) for one in slices])
 
 
-def _drop_beyond(connection: Connection, *, rows: int) -> None:
+def _drop_beyond(connection: Connection, *, rows: int, claim: Claim | None) -> None:
+    claims.write_by(connection, claim)
     connection.execute(delete(history_rows).where(history_rows.c.number >= rows))
     parts = -(-rows // PART)
     connection.execute(delete(history_slices).where(history_slices.c.part >= parts))

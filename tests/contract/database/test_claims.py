@@ -10,15 +10,20 @@ import pytest
 from nemutator_common.wire import Batch, Envelope
 from nemutator_controller.database import claims
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.claim import ClaimLostError
 from nemutator_controller.database.postgres import Server
 from nemutator_controller.database.schema import claims as table
+from nemutator_controller.history.slices import SavedRow
+from nemutator_controller.history.sql import SqlUsageHistory
 from nemutator_controller.ingest.sql import SqlReports
+from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.shared.kept_points import unpack
 from nemutator_controller.sizing.shared.sql import SqlSharedUsages, with_points
 from nemutator_controller.usage.sql import record
 from sqlalchemy import update
 
 from tests.contract.database.test_usages import kept
+from tests.controller.history.points import key
 from tests.controller.sizing.test_usages import NOW, summary
 from tests.fakes.batches import busy_report
 from tests.fakes.databases import opened_on
@@ -115,6 +120,44 @@ async def test_who_has_lost_its_claim_saves_nothing(brains: list[Database]) -> N
     assert not await one.save(old, ROWS, (), await one.waiting())
     assert len(await one.waiting()) == 1
     assert await one.load(heard_since=0) == {}
+
+
+async def test_who_saves_for_long_keeps_its_claim(brains: list[Database]) -> None:
+    one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
+    claim = await one.take()
+    assert claim is not None
+    # As after a save of many rows, while which nobody could take it.
+    await silent(brains[0])
+    assert await one.save(claim, ROWS, (), ())
+    assert await other.take() is None
+
+
+async def test_who_has_lost_its_claim_leaves_the_history_of_the_other_one(
+    brains: list[Database],
+) -> None:
+    one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
+    history, of_other = (SqlUsageHistory(brain, ContainerKey) for brain in brains)
+    old = await one.take()
+    assert old is not None
+    await history.save([SavedRow(0, key("a"), 1)], [], [], old)
+    await silent(brains[0])
+    new = await other.take()
+    assert new is not None
+    await of_other.save([SavedRow(0, key("b"), 2), SavedRow(1, key("a"), 2)], [], [], new)
+    with pytest.raises(ClaimLostError):
+        await history.save([SavedRow(1, key("c"), 2)], [0], [], old)
+    with pytest.raises(ClaimLostError):
+        await history.drop_beyond(0, old)
+    assert {row.number: row.key.owner for row in await history.rows()} == {0: "b", 1: "a"}
+
+
+async def test_who_saves_its_history_keeps_its_claim(brains: list[Database]) -> None:
+    one, other = (SqlSharedUsages(brain, name) for brain, name in zip(brains, "ab", strict=True))
+    claim = await one.take()
+    assert claim is not None
+    await silent(brains[0])
+    await SqlUsageHistory(brains[0], ContainerKey).save([SavedRow(0, key("a"), 1)], [], [], claim)
+    assert await other.take() is None
 
 
 async def test_a_claim_holds_until_the_transaction_ends(brains: list[Database]) -> None:

@@ -16,7 +16,7 @@ from nemutator_controller.usage.sql import record
 
 from tests.contract.store_kinds import opened_for
 from tests.controller.ingest.test_columns import body_of, said, summary, taken
-from tests.controller.sizing.shared.test_learning import FLOW
+from tests.controller.sizing.shared.brains import FLOW
 from tests.fakes.batches import NOW, busy_report
 
 

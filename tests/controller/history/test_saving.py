@@ -4,6 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from nemutator_common import names
+from nemutator_controller.database.claim import Claim, ClaimLostError
 from nemutator_controller.history.minutes import CELLS, MINUTE_S
 from nemutator_controller.history.saving import EVERY_S, ROWS_STEP, STEP, UsageHistorySaver
 from nemutator_controller.history.slices import Slice
@@ -131,11 +132,11 @@ class DyingStore(MemoryUsageHistory):
         super().__init__()
         self.left = after
 
-    async def save(self, rows, gone, slices: Sequence[Slice]) -> None:  # type: ignore[no-untyped-def]
+    async def save(self, rows, gone, slices: Sequence[Slice], claim=None) -> None:  # type: ignore[no-untyped-def]
         if not self.left:
             raise RuntimeError
         self.left -= 1
-        await super().save(rows, gone, slices)
+        await super().save(rows, gone, slices, claim)
 
 
 async def test_a_save_is_many_small_steps_and_may_end_after_any() -> None:
@@ -164,8 +165,8 @@ class CountingStore(MemoryUsageHistory):
         super().__init__()
         self.rows_of_each: list[int] = []
 
-    async def save(self, rows, gone, slices: Sequence[Slice]) -> None:  # type: ignore[no-untyped-def]
-        await super().save(rows, gone, slices)
+    async def save(self, rows, gone, slices: Sequence[Slice], claim=None) -> None:  # type: ignore[no-untyped-def]
+        await super().save(rows, gone, slices, claim)
         self.rows_of_each.append(len(rows))
 
 
@@ -216,3 +217,27 @@ async def test_what_is_old_enough_is_settled_again_and_again() -> None:
             await life.clock.advance(15.0)
         task.cancel()
     assert life.usage.settled_to > BEGIN // MINUTE_S
+
+
+async def test_who_has_lost_the_claim_saves_nothing_and_says_so() -> None:
+    life = Life()
+    life.use("a", minute=0)
+    life.store.claim = Claim("learner", "other", 2)
+    with pytest.raises(ClaimLostError):
+        await life.saver.save(Claim("learner", "this", 1))
+    assert life.store.kept_rows == {}
+    await life.saver.save(life.store.claim)
+    assert [one.key.owner for one in life.store.kept_rows.values()] == ["a"]
+
+
+async def test_a_brain_that_keeps_fewer_rows_removes_none_until_it_has_the_claim() -> None:
+    wide = Life()
+    wide.use("a", "b", "c", minute=0)
+    wide.store.claim = Claim("learner", "wide", 1)
+    await wide.saver.save(wide.store.claim)
+    narrow = Life(wide.store, now=BEGIN + MINUTE_S, most=2)
+    await narrow.saver.restore_anew(None)
+    assert len(wide.store.kept_rows) == 3
+    assert len(narrow.usage.known_keys()) == 2
+    await narrow.saver.restore_anew(wide.store.claim)
+    assert len(wide.store.kept_rows) == 2

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.database.claim import Claim
+from nemutator_controller.database.claim import Claim, ClaimLostError
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.ports import UsageConsumer
 from nemutator_controller.ingest.usage_points import NodePoints
@@ -99,10 +99,11 @@ class SharedLearning:
                 await self._show()
                 await self._take_in()
                 return
-            self._renewed_at = self.process.clock.now()
             # Only now: what another brain has saved until this moment counts.
-            await self._start_from_store()
-            self._claim, self._saved_at = claim, self.process.clock.now()
+            if not await self._begin(claim):
+                return
+            self._claim = claim
+            self._saved_at = self._renewed_at = self.process.clock.now()
             log.warning("learning_begun", {names.GENERATION: claim.generation})
         elif not await self._renew(self._claim):
             return
@@ -132,10 +133,38 @@ class SharedLearning:
             await self._lose()
             return
         self.usages.saved(kept, gone)
-        for one in self.beside:
-            await one.save()
+        try:
+            for one in self.beside:
+                await one.save(self._claim)
+        except ClaimLostError:
+            await self._lose()
+            return
         self._learned -= learned
         self._saved_at = now
+
+    async def _begin(self, claim: Claim) -> bool:
+        """Start from what was saved; whether *claim* still holds then.
+
+        To read all of a large cluster may take longer than a claim lasts: then each brain in turn would only read it.
+        """
+        failure: StoreUnavailableError | ClaimLostError | None = None
+        async with asyncio.TaskGroup() as tasks:
+            keeping = tasks.create_task(self._keep(claim), name="keep the claim to learn")
+            try:
+                await self._start_from_store(claim)
+            except (StoreUnavailableError, ClaimLostError) as error:
+                failure = error
+            keeping.cancel()
+        if isinstance(failure, StoreUnavailableError):
+            raise failure
+        return failure is None and await self.store.renew(claim)
+
+    async def _keep(self, claim: Claim) -> None:
+        while True:
+            await self.process.clock.sleep(TURN_S)
+            with contextlib.suppress(StoreUnavailableError):
+                if not await self.store.renew(claim):
+                    return
 
     async def _take_in(self) -> None:
         """Watch what waits, and learn it where this brain does."""
@@ -210,7 +239,7 @@ class SharedLearning:
         self.usages.forget(silent_since=now - FORGOTTEN_S)
         self._note(changed.values(), now)
         if now - self._beside_at >= BESIDE_EVERY_S:
-            await self._start_beside()
+            await self._start_beside(None)
 
     async def _lose(self) -> None:
         """Another brain learns: what is in memory alone, it has learned itself."""
@@ -219,7 +248,7 @@ class SharedLearning:
         self.on_turn(None)
         await self._start_from_store()
 
-    async def _start_from_store(self) -> None:
+    async def _start_from_store(self, claim: Claim | None = None) -> None:
         saved = await self.store.load(heard_since=0.0)
         fresh = Usages(most=self.most, knobs=self.usages.knobs)
         await self.in_thread(fresh.restore, saved)
@@ -227,12 +256,12 @@ class SharedLearning:
         self._learned.clear()
         self._heard_at = 0.0
         self._note(saved.values(), self.process.clock.now())
-        await self._start_beside()
+        await self._start_beside(claim)
 
-    async def _start_beside(self) -> None:
+    async def _start_beside(self, claim: Claim | None) -> None:
         self._beside_at = self.process.clock.now()
         for one in self.beside:
-            await one.restore_anew()
+            await one.restore_anew(claim)
 
     async def _leave(self) -> None:
         if self._claim is not None:

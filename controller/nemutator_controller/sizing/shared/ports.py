@@ -18,13 +18,15 @@ class FlowWatcher(Protocol):
 class Beside(Protocol):
     """What is learned from the same points, and has rows of its own."""
 
-    async def restore_anew(self) -> None:
-        """Know what is saved, and nothing else."""
+    async def restore_anew(self, claim: Claim | None) -> None:
+        """Know what is saved, and nothing else. Only with a *claim* anything is written; raises `ClaimLostError`."""
         ...
 
     async def settle_once(self) -> None: ...
 
-    async def save(self) -> None: ...
+    async def save(self, claim: Claim) -> None:
+        """Raises `ClaimLostError` when another brain has it now: nothing is written then."""
+        ...
 
 
 class SharedUsages(Protocol):

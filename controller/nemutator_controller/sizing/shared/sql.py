@@ -1,5 +1,6 @@
 """Points that wait to be learned, the claim of who learns, and what was learned, in PostgreSQL."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +10,7 @@ from nemutator_common.wire import Envelope
 from sqlalchemy import Connection, Select, delete, insert, select
 
 from nemutator_controller.database import claims
-from nemutator_controller.database.access import Database
+from nemutator_controller.database.access import JOB_S, Database
 from nemutator_controller.database.claim import Claim
 from nemutator_controller.database.schema import histograms, reported_points
 from nemutator_controller.ingest.pointing import PointedReport
@@ -104,7 +105,20 @@ class SqlSharedUsages:
                 connection.execute(delete(reported_points).where(reported_points.c.id.in_(some)))
             return True
 
-        return await self.database.write(job, deadline_s=SAVE_S)
+        # Many rows take about as long as a claim lasts, so that it is renewed right behind them, before anything else that waits to be
+        # written. Within that transaction it would be refused, because others have asked of the claim meanwhile.
+        renewed = partial(claims.renew, claim=claim)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                saving = tasks.create_task(
+                    self.database.write(job, deadline_s=SAVE_S), name="save what was learned"
+                )
+                tasks.create_task(
+                    self.database.write(renewed, deadline_s=SAVE_S + JOB_S), name="renew the claim"
+                )
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+        return saving.result()
 
 
 def _waiting(connection: Connection, *, query: Select[Any]) -> list[WaitingPoints]:

@@ -1,125 +1,18 @@
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.wire import Envelope
-from nemutator_common.wire_activity import Flow
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.ingest.series_owners import SeriesOwners
-from nemutator_controller.ingest.usage_points import (
-    NamedSeries,
-    NodePoints,
-    UsagePoints,
-    points_of,
-)
-from nemutator_controller.inventory.kept_flows import KeptFlows
-from nemutator_controller.sizing.keys import ByPath
-from nemutator_controller.sizing.learning import UsageLearner
-from nemutator_controller.sizing.shared.kept_points import WaitingPoints
-from nemutator_controller.sizing.shared.learning import (
-    AT_ONCE,
-    SAVE_EVERY_S,
-    SHOWN_EVERY_S,
-    SharedLearning,
-)
+from nemutator_controller.sizing.shared.learning import SAVE_EVERY_S, SHOWN_EVERY_S
 from nemutator_controller.sizing.sources.source_learning import SourceLearning
-from nemutator_controller.sizing.usages import Usages
 
+from tests.controller.sizing.shared.brains import FLOW, LOST_S, Brain, Brains, points
 from tests.controller.sizing.sources.test_source_learning import KEY, STEP_S, Known, Recorded
-from tests.controller.sizing.test_usages import NOW, summary
-from tests.fakes.batches import busy_report
+from tests.controller.sizing.test_usages import NOW
 from tests.fakes.clocks import ManualClock
 from tests.fakes.process import fake_process
-from tests.fakes.shared_usages import MemorySharedUsages, SharedRows
-
-LOST_S = 11.0
-FLOW = Flow(
-    pod_uid="u1",
-    address="10.0.0.7",
-    port=5432,
-    protocol="tcp",
-    direction="out",
-    received=1_000,
-    sent=2_000,
-    connections=3,
-    from_at=NOW - 15,
-    to_at=NOW,
-)
-
-
-def points(path: str = "/s/a") -> UsagePoints:
-    one = replace(summary(NOW), path=path)
-    envelope = Envelope(1, replace(busy_report(NOW), summaries=(one,)))
-    return points_of(NamedSeries(), [envelope])
-
-
-class CountedBeside:
-    def __init__(self) -> None:
-        self.restored = self.settled = self.saved = 0
-
-    async def restore_anew(self) -> None:
-        self.restored += 1
-
-    async def settle_once(self) -> None:
-        self.settled += 1
-
-    async def save(self) -> None:
-        self.saved += 1
-
-
-async def at_once(restore: Callable[..., None], *arguments: object) -> None:
-    restore(*arguments)
-
-
-class Watcher:
-    """A `UsageConsumer` that counts."""
-
-    def __init__(self) -> None:
-        self.seen = 0
-
-    def learn_all(self, reported: Sequence[NodePoints], now: float) -> None:
-        self.seen += len(reported)
-
-
-class Brain:
-    def __init__(self, rows: SharedRows, name: str, clock: ManualClock) -> None:
-        self.usages = Usages(most=10)
-        self.store = MemorySharedUsages(rows, name)
-        self.beside, self.watcher, self.flows = CountedBeside(), Watcher(), KeptFlows()
-        self.turns: list[int | None] = []
-        process = fake_process(clock=clock)
-        learner = UsageLearner(self.usages, SeriesOwners(ByPath().of, most_nodes=10), process)
-        self.learning = SharedLearning(
-            self.usages,
-            self.store,
-            [learner],
-            process,
-            most=10,
-            in_thread=at_once,
-            beside=[self.beside],
-            watchers=[self.watcher],
-            on_turn=self.turns.append,
-            flows=self.flows,
-        )
-
-    def known(self) -> dict[str, int]:
-        return {one.key.owner: one.points for one in self.usages.seen(self.usages.keys(), now=NOW)}
-
-
-class Brains:
-    def __init__(self) -> None:
-        self.clock = ManualClock(NOW)
-        self.rows = SharedRows(self.clock)
-        self.all = [Brain(self.rows, name, self.clock) for name in "ab"]
-
-    def again(self, number: int) -> Brain:
-        """The process was killed and started again."""
-        self.all[number] = Brain(self.rows, "ab"[number], self.clock)
-        return self.all[number]
 
 
 @pytest.fixture
@@ -161,64 +54,6 @@ async def test_all_watch_each_report_once(brains: Brains) -> None:
     assert [brain.watcher.seen for brain in brains.all] == [3, 3]
 
 
-class SlowStore(MemorySharedUsages):
-    """Each read of points takes so long that the claim would be lost after two of them."""
-
-    def __init__(self, brains: Brains, holder: str, meanwhile: Brain) -> None:
-        super().__init__(brains.rows, holder)
-        self._clock, self._meanwhile = brains.clock, meanwhile
-        self.left: list[int] = []
-        """How many points waited after each read."""
-
-    async def points(self, numbers: Sequence[int]) -> Sequence[WaitingPoints]:
-        found = await super().points(numbers)
-        self._clock.jump(LOST_S - 2)
-        await self._meanwhile.learning.turn()
-        self.left.append(len(self._rows.waiting))
-        return found
-
-
-async def test_who_has_more_to_learn_than_a_claim_lasts_keeps_it_and_saves_on_the_way(
-    brains: Brains,
-) -> None:
-    one, other = brains.all
-    await one.learning.turn()
-    many = 8 * AT_ONCE
-    for _ in range(many):
-        brains.rows.report("n1", points())
-    store = one.learning.store = SlowStore(brains, "a", other)
-    await one.learning.turn()
-    assert (one.learning.learns, other.learning.learns) == (True, False)
-    assert one.known() == {"a": many}
-    assert store.left[0] == many > store.left[-1] > 0
-    # What is left after a kill is learned by the next one, and the rest is saved.
-    brains.clock.jump(LOST_S)
-    await other.learning.turn()
-    assert other.known() == {"a": many}
-    assert other.watcher.seen == many
-
-
-async def test_who_loses_the_claim_while_it_learns_stops_learning(brains: Brains) -> None:
-    one, other = brains.all
-    await one.learning.turn()
-    for _ in range(3 * AT_ONCE):
-        brains.rows.report("n1", points())
-
-    class Stopped(MemorySharedUsages):
-        async def points(self, numbers: Sequence[int]) -> Sequence[WaitingPoints]:
-            found = await super().points(numbers)
-            if not other.learning.learns:
-                brains.clock.jump(LOST_S)
-                await other.learning.turn()
-            return found
-
-    one.learning.store = Stopped(brains.rows, "a")
-    await one.learning.turn()
-    assert (one.learning.learns, other.learning.learns) == (False, True)
-    assert (one.known(), other.known()) == ({}, {"a": 3 * AT_ONCE})
-    assert one.turns[-1] is None
-
-
 async def test_all_hear_of_the_flows_that_one_was_told_of(brains: Brains) -> None:
     brains.rows.report("n1", points(), flows=[FLOW])
     brains.rows.report("n2", flows=[FLOW])
@@ -243,35 +78,6 @@ async def test_who_is_killed_takes_nothing_with_it(brains: Brains) -> None:
     await other.learning.turn()
     assert other.learning.learns
     assert other.known() == {"a": 1, "b": 1}
-
-
-async def test_who_was_stopped_for_long_saves_nothing(brains: Brains) -> None:
-    one, other = brains.all
-    brains.rows.report("n1", points())
-    await one.learning.turn()
-    brains.clock.jump(LOST_S)
-    await other.learning.turn()
-    await other.learning.save()
-    await one.learning.save()
-    assert not one.learning.learns
-    assert one.known() == {"a": 1}
-    brains.rows.report("n1", points())
-    await other.learning.turn()
-    await one.learning.turn()
-    await other.learning.save()
-    assert [row.points for row in brains.rows.rows.values()] == [2]
-
-
-async def test_who_hears_that_it_lost_the_claim_forgets_what_it_had_not_saved(
-    brains: Brains,
-) -> None:
-    one, other = brains.all
-    brains.rows.report("n1", points())
-    await one.learning.turn()
-    brains.clock.jump(LOST_S)
-    await other.learning.turn()
-    await one.learning.turn()
-    assert (one.learning.learns, one.known()) == (False, {})
 
 
 async def test_what_cannot_be_read_is_left_out_and_goes_with_the_rest(brains: Brains) -> None:
