@@ -15,6 +15,7 @@ Reason = Literal[
     "denied",
     "clock",
     "conflict",
+    "form",
     "other",
 ]
 Engine = Literal["sqlite", "postgresql", "objects"]
@@ -31,6 +32,7 @@ EXPLANATIONS: dict[Reason, str] = {
     "denied": "it does not let us in",
     "clock": "its clock and ours are too far apart",
     "conflict": "others wrote the same at the same moment, again and again",
+    "form": "its tables are not those that this version knows: a newer one has upgraded them, or some were removed",
     "other": "it refused an operation; the log says which",
 }
 
@@ -68,6 +70,7 @@ POSTGRES_REMEDIES: dict[Reason, str] = {
     "deadline": "see whether {} is overloaded, or too far away, or whether its address in brain.database is wrong",
     "gone": "start PostgreSQL, or correct its address in brain.database",
     "denied": "correct the user in brain.database, its password file, or its rights",
+    "form": "start the version that has upgraded them in the place of this one, or restore {} from a backup",
 }
 """What to do, before asking or starting again; braces stand for the user, the server and the database."""
 
@@ -114,7 +117,10 @@ _STATES: dict[str, Reason] = {
     "3D000": "denied",
     "40001": "conflict",
     "40P01": "conflict",
+    "3F000": "form",
     "42501": "denied",
+    "42703": "form",
+    "42P01": "form",
     "53100": "full",
     "53300": "busy",
     "55P03": "busy",

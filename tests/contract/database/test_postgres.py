@@ -196,6 +196,30 @@ async def test_a_read_only_one_says_so(server: Server, postgres: Postgres) -> No
         assert await database.read(count) == 1
 
 
+@pytest.mark.parametrize(
+    ("done", "undone"),
+    [
+        (
+            "TABLE history RENAME COLUMN node TO machine",
+            "TABLE history RENAME COLUMN machine TO node",
+        ),
+        ("TABLE history RENAME TO past", "TABLE past RENAME TO history"),
+        ("SCHEMA public RENAME TO elsewhere", "SCHEMA elsewhere RENAME TO public"),
+    ],
+)
+async def test_tables_that_another_version_has_changed_meanwhile_are_told(
+    server: Server, postgres: Postgres, done: str, undone: str
+) -> None:
+    with opened_on(server) as database:
+        postgres.sql(f"ALTER {done}", database=server.database)
+        failure = await failed(database.write(partial(point, at=1)))
+        assert failure.reason == "form"
+        assert "the version that has upgraded them" in failure.remedy
+        postgres.sql(f"ALTER {undone}", database=server.database)
+        await database.write(partial(point, at=1))
+        assert await database.read(count) == 1
+
+
 async def test_a_full_disk_says_so_and_heals(postgres: Postgres, tmp_path: Path) -> None:
     with small_disk(postgres, "24m") as (space, grow), new_database(postgres, tmp_path) as server:
         postgres.sql(f"ALTER DATABASE {server.database} SET TABLESPACE {space}")

@@ -81,6 +81,9 @@ class PostgresSaysError(Exception):
         ("23505", "conflict"),
         ("58030", "io"),
         ("XX001", "damaged"),
+        ("3F000", "form"),
+        ("42703", "form"),
+        ("42P01", "form"),
         ("42601", "other"),
     ],
 )
