@@ -139,10 +139,11 @@ def _cells(row: AdviceRow, *, wide: bool) -> Sequence[str]:
         row.container,
         span(row.span_s),
         _change(row.requests_now.cpu, row.requests.cpu),
-        _change(memory_text(row.requests_now.memory), row.requests.memory),
+        _change(memory_text(row.requests_now.memory), memory_text(row.requests.memory)),
         _wasted(row),
         _risk(row),
-        f"{least:.0%}" if valued else "-",
+        # Other strategies do not say how sure they are.
+        f"{least:.0%}" if valued and (least or row.state != "firm") else "-",
         *more,
         f"{row.state}: {row.reason}" if row.state == "provisional" else row.reason,
     )

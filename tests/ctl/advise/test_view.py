@@ -34,6 +34,14 @@ def test_what_is_requested_now_stands_before_what_is_advised() -> None:
     assert "230M   300m    -        0%   provisional: 40 of 100 points" in row
 
 
+def test_what_another_strategy_says_is_not_called_unsure() -> None:
+    requests = {"cpu": "200m", "memory": "262144000"}
+    row = shown(item(state="firm", reason="", requests=requests)).splitlines()[1]
+    assert "250Mi" in row
+    assert row.split()[-1] == "-"
+    assert "0%" not in row
+
+
 def test_of_what_others_have_recorded_no_agent_is_missing() -> None:
     for namespace in (None, "shop"):
         said = view((), namespace=namespace, recorded=True)
