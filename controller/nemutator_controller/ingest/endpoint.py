@@ -18,6 +18,7 @@ from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
 from nemutator_controller.ingest.bodies import body_of
 from nemutator_controller.ingest.columns import UnknownFormError, decode_columns
+from nemutator_controller.ingest.long_batches import decode_long
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
@@ -59,9 +60,11 @@ class Uplink:
         return await _acknowledge(self._taken(kind, call.body, call.caller), self.meter)
 
     async def _taken(self, content_type: str, body: bytes, caller: Caller) -> Ack:
-        form = decode_columns if content_type == COLUMNS_TYPE else decode
+        columns = content_type == COLUMNS_TYPE
         if len(body) < LONG:
+            form = decode_columns if columns else decode
             return await self.receiver.receive(lambda: form(body), caller)
+        form = decode_columns if columns else decode_long
         batch = await asyncio.to_thread(self.receiver.checked, lambda: form(body), caller)
         return await self.receiver.receive_checked(batch)
 

@@ -13,6 +13,8 @@ import msgspec
 from nemutator_common.data_directory_files import read_link_token, renew_link_token
 from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH, Ack, Batch
 from nemutator_common.wire_columns import COLUMNS_FORM
+from nemutator_controller.ingest.endpoint import LONG
+from nemutator_controller.ingest.long_batches import LONGEST_REPORT_BYTES
 
 from tests.fakes.batches import batch
 from tests.fakes.brains import StandingBrain, standing_brain
@@ -110,6 +112,20 @@ async def test_a_compressed_batch_is_taken(tmp_path: Path) -> None:
         body = gzip.compress(msgspec.json.encode(batch((1,))))
         async with brain.local.post(REPORTS_PATH, data=body, headers=GZIP) as answer:
             assert await answer.json() == ack("e1", 1)
+
+
+async def test_long_bodies_of_json_are_taken_by_reports_that_are_not(tmp_path: Path) -> None:
+    document = msgspec.to_builtins(batch((1, 2)))
+    document["unknown to us"] = "x" * LONG
+    async with standing_brain(tmp_path / "data") as brain:
+        body = msgspec.json.encode(document)
+        async with brain.local.post(REPORTS_PATH, data=io.BytesIO(body)) as answer:
+            assert await answer.json() == ack("e1", 2)
+        document["envelopes"][0]["report"]["unknown to us"] = "x" * LONGEST_REPORT_BYTES
+        body = msgspec.json.encode(document)
+        async with brain.local.post(REPORTS_PATH, data=io.BytesIO(body)) as answer:
+            assert answer.status == 400
+            assert "send columns" in await answer.text()
 
 
 async def test_a_connection_that_waits_holds_no_body(tmp_path: Path) -> None:
