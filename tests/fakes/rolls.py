@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nemutator_controller.database.failures import StoreUnavailableError
@@ -10,6 +11,7 @@ from nemutator_controller.rolling.records import (
     LiveWorkload,
     Roll,
     RolledWorkload,
+    RollState,
     WorkloadChangedError,
     WorkloadGoneError,
 )
@@ -34,9 +36,11 @@ class MemoryRolls:
     def __init__(self) -> None:
         self.kept: dict[str, Roll] = {}
         self.is_away = False
+        self.refused: set[RollState] = set()
+        """It is away whenever one of these is to be saved."""
 
     async def save(self, roll: Roll) -> None:
-        if self.is_away:
+        if self.is_away or roll.state in self.refused:
             raise StoreUnavailableError("full")
         self.kept[roll.id] = roll
 
@@ -125,6 +129,12 @@ class MemoryWorkloads:
         }
         self.version += 1
 
+    def become_another(self, uid: str) -> None:
+        """It is deleted, and made again under its name."""
+        assert self.document is not None
+        self.document["metadata"]["uid"] = uid
+        self.version += 1
+
     def scale(self, replicas: int) -> None:
         """What an autoscaler writes; the controller has not seen it yet."""
         assert self.document is not None
@@ -144,7 +154,11 @@ class MemoryWorkloads:
             raise self.failure
         if self.document is None:
             raise WorkloadGoneError(str(workload))
-        return LiveWorkload(workload, copy.deepcopy(self.document), str(self.version))
+        uid = self.document["metadata"]["uid"]
+        if workload.uid not in ("", uid):
+            raise WorkloadGoneError(f"{workload}: another one has its name by now")
+        found = replace(workload, uid=uid)
+        return LiveWorkload(found, copy.deepcopy(self.document), str(self.version))
 
     async def patch(self, live: LiveWorkload, change: Any) -> LiveWorkload:
         if self.failure is not None:

@@ -39,6 +39,10 @@ HELD = "its window is over: it goes on in the next one"
 NOT_YET = "its window has not come yet: it begins in it"
 PEAK = "it is not off-peak now: it goes on when it is"
 UNTOLD = "whether it is off-peak cannot be told yet: `nemutator seasons` says why"
+TAKEN_BACK = (
+    "somebody has taken the template back meanwhile, or put another one in its place: which of its pods are"
+    " new is not known"
+)
 PAUSED = "somebody has paused it meanwhile"
 RESUME = "mend what fails, then `kubectl rollout resume`, or resume and `kubectl rollout undo`"
 KEPT_SLOW = (
@@ -76,8 +80,11 @@ class SlowRolls:
         """Raises `RolledAlreadyError`, `TooManyRollsError` and `StoreUnavailableError`."""
         async with self._changing:
             where = _place(roll.workload)
-            if any(_place(other.workload) == where for other in self._open.values()):
-                raise RolledAlreadyError
+            for other in [each for each in self._open.values() if _place(each.workload) == where]:
+                if other.workload.uid == roll.workload.uid:
+                    raise RolledAlreadyError
+                # While it waits for its time nobody looks whether its workload is there still.
+                await self._save(other.then("failed", why=GONE))
             if len(self._open) >= MOST_OPEN:
                 raise TooManyRollsError
             await self._save(roll)
@@ -85,8 +92,14 @@ class SlowRolls:
     async def stop(self, id_: str, *, why: str) -> None:
         """End it where it is. Raises what `Workloads` and `RollStore` raise, and `WorkloadChangedError`."""
         async with self._changing:
-            if (roll := self._open.get(id_)) is not None:
-                await self._stop(roll, await self.workloads.get(roll.workload), why)
+            if (roll := self._open.get(id_)) is None:
+                return
+            try:
+                live = await self.workloads.get(roll.workload)
+            except WorkloadGoneError:
+                await self._save(roll.then("failed", why=GONE))
+            else:
+                await self._stop(roll, live, why)
 
     async def run(self) -> None:
         while True:
@@ -115,15 +128,10 @@ class SlowRolls:
         now = self.process.clock.now()
         why_not = self._why_not(roll, now)
         is_time = not why_not
-        if roll.state == "waiting" and not is_time:
-            why = NOT_YET if why_not == HELD else why_not
-            if roll.why != why:
-                await self._save(roll.then("waiting", why=why))
+        if roll.state == "waiting":
+            await self._wait(roll, why_not, now)
             return
         live = await self.workloads.get(roll.workload)
-        if roll.state == "waiting":
-            await self._begin(roll, live, now)
-            return
         can_hold = roll.workload.kind == "Deployment"
         if roll.state == "rolling" and not is_time and can_hold:
             await self.workloads.patch(live, {"spec": {"paused": True}})
@@ -133,6 +141,16 @@ class SlowRolls:
             await self._save(replace(roll.then("rolling"), progress_at=now))
         elif roll.state == "rolling":
             await self._follow(roll, live, now)
+
+    async def _wait(self, roll: Roll, why_not: str, now: float) -> None:
+        """Begin it when it is time. It may also have begun already, and the store has not taken that."""
+        live = await self.workloads.get(roll.workload) if not why_not or roll.strategy else None
+        if live is not None and (not why_not or strategies.is_begun(live.document, roll.id)):
+            await self._begin(roll, live, now)
+            return
+        why = NOT_YET if why_not == HELD else why_not
+        if roll.why != why:
+            await self._save(roll.then("waiting", why=why))
 
     def _why_not(self, roll: Roll, now: float) -> str:
         """Why its time is not now; empty: it is."""
@@ -160,8 +178,11 @@ class SlowRolls:
     async def _follow(self, roll: Roll, live: LiveWorkload, now: float) -> None:
         found = strategies.status(roll.workload.kind, live.document)
         if found.is_done:
-            why = await self._put_back(roll, live)
-            await self._save(roll.then("done", why=why))
+            others = await self._put_back(roll, live)
+            if strategies.is_begun(live.document, roll.id):
+                await self._save(roll.then("done", why=others))
+            else:
+                await self._stopped(roll, "; ".join(filter(None, (TAKEN_BACK, others))))
         elif roll.why:
             await self._stop(roll, live, roll.why)
         elif found.seen and (
@@ -186,20 +207,23 @@ class SlowRolls:
         return before != found.generation
 
     async def _stop(self, roll: Roll, live: LiveWorkload, why: str) -> None:
-        if roll.state == "waiting":
+        if roll.state == "waiting" and not strategies.is_begun(live.document, roll.id):
             await self._save(roll.then("stopped", why=why))
+            log.warning("roll_stopped", {names.OBJECT: str(roll.workload), names.ERROR: why})
+            return
+        if roll.workload.kind == "Deployment":
+            # With its own strategy the next pods would go as well.
+            live = await self.workloads.patch(live, {"spec": {"paused": True}})
+        if strategies.goes_on_faster(roll.workload.kind, _mapping(roll.strategy)):
+            others = KEPT_SLOW
         else:
-            if roll.workload.kind == "Deployment":
-                # With its own strategy the next pods would go as well.
-                live = await self.workloads.patch(live, {"spec": {"paused": True}})
-            if strategies.goes_on_faster(roll.workload.kind, _mapping(roll.strategy)):
-                others = KEPT_SLOW
-            else:
-                others = await self._put_back(roll, live)
-            remedy = RESUME if roll.workload.kind == "Deployment" else MEND
-            why = "; ".join(filter(None, (why, others, remedy)))
-            await self._save(roll.then("stopped", why=why))
-            self.workloads.notify(roll.workload, f"the slow roll was stopped: {why}", warning=True)
+            others = await self._put_back(roll, live)
+        remedy = RESUME if roll.workload.kind == "Deployment" else MEND
+        await self._stopped(roll, "; ".join(filter(None, (why, others, remedy))))
+
+    async def _stopped(self, roll: Roll, why: str) -> None:
+        await self._save(roll.then("stopped", why=why))
+        self.workloads.notify(roll.workload, f"the slow roll was stopped: {why}", warning=True)
         log.warning("roll_stopped", {names.OBJECT: str(roll.workload), names.ERROR: why})
 
     async def _put_back(self, roll: Roll, live: LiveWorkload) -> str:

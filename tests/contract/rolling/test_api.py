@@ -97,6 +97,16 @@ async def test_what_cannot_be_rolled_is_refused_with_its_reason() -> None:
     assert shop.store.kept == {}
 
 
+async def test_a_roll_that_waits_for_a_workload_that_is_gone_is_ended_when_somebody_says_so() -> None:
+    shop = Shop()
+    async with shop.standing() as client:
+        assert (await post(client, **WEB))[0] == 202
+        shop.workloads.become_another("u2")
+        status, ended = await post(client, "/r0/stop")
+        assert (status, ended["state"]) == (200, "failed")
+        assert (await post(client, **WEB))[0] == 202
+
+
 async def test_off_clusters_there_is_nothing_to_roll() -> None:
     async with Shop().standing(NoRollsApi()) as client:
         for status, refused in (await post(client, **WEB), await get(client)):
