@@ -14,6 +14,7 @@ import msgspec
 
 from nemutator_controller.admission.known_plans import KnownPlan
 from nemutator_controller.admission.reviews import AdmissionResponse, encode
+from nemutator_controller.kube.patch_texts import patch_text
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.stamps import Stamp, in_full
 
@@ -81,7 +82,7 @@ def template_of(known: KnownPlan, record: Decision) -> AnswerTemplate | None:
     if stamp is None:
         return None
     operations = known.operations_for(stamp)
-    patch = msgspec.json.encode(operations)
+    patch = patch_text(operations)
     response = encode(UID, AdmissionResponse(operations=operations, decision=ID))
     marked = replace(record, id=ID, at=0.5, request_uid=UID, caller=CALLER)
     split = _split(msgspec.json.encode(marked)), _around(patch, ID), _response(response, patch)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from nemutator_controller.kube.patch_texts import patch_text
 from nemutator_controller.mutations.paths import WORKLOADS
 
 T = TypeVar("T")
@@ -166,9 +167,7 @@ def encode(uid: str, response: AdmissionResponse) -> bytes:
         fields["status"] = {"code": 403, "reason": "Forbidden", "message": message}
     elif response.operations:
         fields["patchType"] = "JSONPatch"
-        fields["patch"] = b64encode(
-            response.patch or msgspec.json.encode(response.operations)
-        ).decode()
+        fields["patch"] = b64encode(response.patch or patch_text(response.operations)).decode()
     if response.warnings:
         fields["warnings"] = list(_cut(response.warnings))
     if response.decision:

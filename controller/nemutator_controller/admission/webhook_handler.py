@@ -56,6 +56,7 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.admission.template_handler import TemplateHandler
+from nemutator_controller.kube.patch_texts import patch_text
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
@@ -256,7 +257,7 @@ class WebhookHandler:
         known, repeats = self._known(key, pod, situation, policies), False
         if known is not None:
             change = change_again(known, self.fresh(), strict=self.rules.strict)
-            patch = msgspec.json.encode(change.operations)
+            patch = patch_text(change.operations)
             repeats = self.plans.repeats(key, subject.generate_name)
         else:
             planned = self._plan(
@@ -274,7 +275,7 @@ class WebhookHandler:
             change = change_of(pod, planned, decision, lost, strict=self.rules.strict)
             if at_once and change.durable:
                 raise _LaterError
-            patch = msgspec.json.encode(change.operations) if change.operations else b""
+            patch = patch_text(change.operations) if change.operations else b""
             if change.stamp is not None and not lookups.any:
                 self.plans.keep(
                     key, planned, change.stamp, change.stamp_text, change.operations, patch

@@ -11,6 +11,7 @@ from nemutator_controller.kube import calls, fencing
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.calls import Call
 from nemutator_controller.kube.failures import TooManyRequestsError
+from nemutator_controller.kube.patch_texts import patch_text
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import PODS, Resource
 
@@ -71,7 +72,7 @@ class Writer:
                 resource,
                 namespace,
                 name,
-                _encoded([*tests, *operations]),
+                patch_text([*tests, *operations]),
                 content_type=calls.JSON_PATCH,
                 subresource=subresource,
                 dry_run=dry_run,

@@ -16,7 +16,7 @@ import aiohttp
 from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
 
 from tests.fakes.kube import kinds
-from tests.fakes.kube.patching import PatchError, json_patch
+from tests.fakes.kube.patching import PatchError, json_patch, operations_of
 from tests.fakes.kube.statuses import ApiError, internal
 from tests.fakes.kube.store import Store
 from tests.fakes.kube.writing import Operation, Write
@@ -273,7 +273,7 @@ def _patch(answer: Json) -> Any:
             f'webhook returned invalid response.patchType of "{answer["patchType"]}"'
         )
     try:
-        return json.loads(base64.b64decode(answer["patch"]))
+        return operations_of(base64.b64decode(answer["patch"]))
     except ValueError as error:
         raise CallFailedError(f"received undecodable patch in webhook response: {error}") from error
 

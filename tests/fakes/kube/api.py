@@ -16,7 +16,7 @@ from tests.fakes.kube.controls import Controls
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.listing import list_objects
 from tests.fakes.kube.ownership import apply
-from tests.fakes.kube.patching import PatchError, json_patch, merge_patch
+from tests.fakes.kube.patching import PatchError, json_patch, merge_patch, operations_of
 from tests.fakes.kube.paths import Target
 from tests.fakes.kube.selection import View, selection, view
 from tests.fakes.kube.statuses import (
@@ -345,7 +345,8 @@ def _options(request: Request) -> Json:
 def _patch_of(request: Request) -> Any:
     what = "YAML" if request.content_type == APPLY_PATCH else "patch"
     try:
-        patch = json.loads(request.body)
+        read = operations_of if request.content_type == JSON_PATCH else json.loads
+        patch = read(request.body)
     except ValueError as error:
         raise bad_request(f"error decoding {what}: {error}") from error
     type_ = list if request.content_type == JSON_PATCH else dict

@@ -3,6 +3,8 @@
 import copy
 from typing import Any
 
+import msgspec
+
 Json = Any
 
 
@@ -20,6 +22,18 @@ def merge_patch(document: Json, patch: Json) -> Json:
         else:
             merged[name] = merge_patch(merged.get(name), value)
     return merged
+
+
+def operations_of(body: bytes) -> Json:
+    """The patch that *body* is; values that are tested stay as they are spelled."""
+    operations = msgspec.json.decode(body)
+    if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
+        return operations
+    spelled = msgspec.json.decode(body, type=list[dict[str, msgspec.Raw]])
+    return [
+        {**one, "value": raw["value"]} if one.get("op") == "test" and "value" in one else one
+        for one, raw in zip(operations, spelled, strict=True)
+    ]
 
 
 def json_patch(document: Json, operations: Json) -> Json:
@@ -50,7 +64,8 @@ def _apply(holder: Json, operation: Json) -> None:
         case "test":
             # A member that is not there is null to it.
             found = _get_or_null(holder, where)
-            if not _same(found, operation.get("value")):
+            value = operation.get("value")
+            if not (_spelled if isinstance(value, msgspec.Raw) else _same)(found, value):
                 raise PatchError(f"testing value {operation['path']} failed: test failed")
         case unknown:
             raise PatchError(f"unexpected kind: {unknown}")
@@ -104,6 +119,20 @@ def _index(node: Json, step: str) -> Any:
     if not step.isdigit():
         raise ValueError(f"{step!r} is no index")
     return int(step)
+
+
+def _spelled(found: Json, raw: msgspec.Raw) -> bool:
+    """As the server's library compares: members and items each, and all else byte by byte."""
+    if isinstance(found, dict) and bytes(raw)[:1] == b"{":
+        members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        return found.keys() == members.keys() and all(_spelled(found[k], members[k]) for k in found)
+    if isinstance(found, list) and bytes(raw)[:1] == b"[":
+        items = msgspec.json.decode(raw, type=list[msgspec.Raw])
+        return len(found) == len(items) and all(map(_spelled, found, items))
+    text = msgspec.json.encode(found).decode()
+    for character in "&<>\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text.encode() == bytes(raw)
 
 
 def _same(left: Json, right: Json) -> bool:
