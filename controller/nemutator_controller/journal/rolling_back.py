@@ -97,8 +97,11 @@ class RollingBack:
             live = await self.objects.get(subject)
         else:
             live = await self.objects.find(subject, decision.id)
-        if live is None or self._is_another(live, decision):
+        if live is None:
             raise _gone(subject)
+        if self._is_another(live, decision):
+            is_the_same = subject.uid != "" and subject.uid == live.subject.uid
+            raise _changed_again(subject) if is_the_same else _gone(subject)
         entries = await self._others(decision, live)
         others = tuple(entry.decision for entry in entries)
         steps = steps_back(
@@ -230,7 +233,7 @@ class RollingBack:
         )
 
     def _is_another(self, live: LiveObject, decision: Decision) -> bool:
-        """Whether a pod with another stamp has the name now, as in StatefulSets."""
+        """Whether another stamp is on it now: of another pod, as in StatefulSets, or of a later mutation."""
         if not self._is_running_pod(live):
             return False
         stamp = stamp_on(live)
@@ -296,6 +299,13 @@ def _gone(subject: Subject) -> NotToReverseError:
     return NotToReverseError(
         f"{names_of(subject)} is not there any more",
         "look at its workload's newer pods: `nemutator mutations` lists them",
+    )
+
+
+def _changed_again(subject: Subject) -> NotToReverseError:
+    return NotToReverseError(
+        f"{names_of(subject)} was changed again since: its later mutation has all of this one, too",
+        f"`nemutator rollback --pod {subject.namespace}/{subject.name}` takes all of it back",
     )
 
 

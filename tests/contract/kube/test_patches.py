@@ -16,7 +16,7 @@ async def test_a_patch_tests_texts_of_any_letters(client: Client, place: Place) 
     text = 'http://x/?a=1&b=<2>\u2028\u2029\b\f\x01\x7f\\ "é'
     maps = {"metadata": {"name": "odd"}, "data": {"url": text, "json": '{"a&b": "<>"}'}}
     await client.write.create(MAPS, here, maps)
-    operations = [
+    operations: list[dict[str, object]] = [
         {"op": "test", "path": "/data", "value": maps["data"]},
         {"op": "test", "path": "/data/url", "value": text},
         {"op": "replace", "path": "/data/url", "value": f"{text}&"},

@@ -97,7 +97,7 @@ async def test_what_cannot_be_rolled_is_refused_with_its_reason() -> None:
     assert shop.store.kept == {}
 
 
-async def test_a_roll_that_waits_for_a_workload_that_is_gone_is_ended_when_somebody_says_so() -> None:
+async def test_a_roll_that_waits_for_a_workload_that_is_gone_can_be_ended() -> None:
     shop = Shop()
     async with shop.standing() as client:
         assert (await post(client, **WEB))[0] == 202

@@ -1,5 +1,6 @@
 """Questions of the API server are read, and its checks take every answer of ours."""
 
+from base64 import b64decode
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from nemutator_controller.admission.reviews import (
     object_of,
     printable,
 )
+from nemutator_controller.mutations.operations import Operation
 
 from tests.fakes.admission_reviews import UID, NoAnswerError, review, verified
 
@@ -177,3 +179,9 @@ def test_the_checks_refuse_what_the_server_refuses() -> None:
     assert verified(answer()).allowed
     assert verified(answer(patch=PATCH, patchType="JSONPatch")).patch == []
     assert verified(answer(allowed=False, status={"message": "no"})).message == "no"
+
+
+def test_a_patch_is_spelled_as_the_server_spells_what_it_is_compared_with() -> None:
+    test: Operation = {"op": "test", "path": "/spec/containers/0/env/0/name", "value": "A&B"}
+    answer = msgspec.json.decode(encode(UID, AdmissionResponse(operations=[test])))
+    assert rb'"value":"A\u0026B"' in b64decode(answer["response"]["patch"])

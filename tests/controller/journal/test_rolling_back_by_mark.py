@@ -49,6 +49,14 @@ async def test_a_pod_that_has_taken_the_name_is_another_one() -> None:
         await place.rolling_back.plan(decision(1))
 
 
+async def test_a_pod_that_was_changed_again_is_not_called_gone() -> None:
+    place = Marked(Stamp("d2", EDITS))
+    place.objects.place(replace(POD, uid="u1"), place.live.document)
+    with pytest.raises(NotToReverseError, match="changed again since") as caught:
+        await place.rolling_back.plan(decision(1, subject=replace(POD, uid="u1")))
+    assert "rollback --pod team/web-1" in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     ("mark", "why"),
     [
