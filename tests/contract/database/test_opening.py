@@ -1,5 +1,6 @@
 """Opening a database: made, migrated, or refused with a sentence."""
 
+import contextlib
 import sqlite3
 import stat
 from pathlib import Path
@@ -108,7 +109,10 @@ def test_readers_cannot_write(tmp_path: Path) -> None:
     engines.close()
 
 
-@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\0" * 300])
+@pytest.mark.parametrize(
+    "content",
+    [b"not a database at all" * 100, b"SQLite format 3\0" * 300, bytes(range(256)) * 64],
+)
 def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(content)
@@ -125,6 +129,30 @@ def test_a_damaged_one_is_refused(tmp_path: Path) -> None:
     error = refused(path)
     assert error.code == ExitCode.DATABASE
     assert "damaged" in error.what
+
+
+def test_one_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    opened(path).close()
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    assert refused(path).code == ExitCode.DATABASE
+
+
+@pytest.mark.parametrize("revision", ["9999", "0000", "from a branch", "", None])
+def test_one_of_a_version_that_is_not_known_is_refused_and_left_alone(
+    tmp_path: Path, revision: str | None
+) -> None:
+    path = tmp_path / "x.db"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        if revision is not None:
+            database.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
+        database.commit()
+    before = path.read_bytes()
+    assert refused(path).code == ExitCode.DATABASE
+    assert path.read_bytes() == before
 
 
 def test_another_programs_is_refused(tmp_path: Path) -> None:
