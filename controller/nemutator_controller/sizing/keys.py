@@ -33,8 +33,12 @@ class ContainerKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash
 
 
 def is_of(workload: str | None, kind: str, name: str) -> bool:
-    """Whether *workload*, KIND/NAME or a name, is the owner of this *kind* and *name*; None is every one."""
-    return workload in (None, name, f"{kind}/{name}")
+    """Whether *workload*, KIND/NAME or a name, is the owner of this *kind* and *name*; None is every one. People write a kind as
+    kubectl takes it."""
+    if workload is None or workload == name:
+        return True
+    asked, _, rest = workload.partition("/")
+    return rest == name and asked.lower() == kind.lower()
 
 
 def replica_number(node: str, series: Series) -> int:

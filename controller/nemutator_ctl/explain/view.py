@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from nemutator_controller.sizing.keys import is_of
+
 from nemutator_ctl.answers import Amount, Listing, understood
 from nemutator_ctl.explain.bars import Bar, bars
 from nemutator_ctl.explain.histogram import Drawing, Mark, histogram, of_peaks
@@ -100,8 +102,7 @@ def chosen(rows: Sequence[Explained], workload: str, container: str | None) -> l
     return [
         row
         for row in rows
-        if workload in (row.owner, f"{row.owner_kind}/{row.owner}")
-        and container in (None, row.container)
+        if is_of(workload, row.owner_kind, row.owner) and container in (None, row.container)
     ]
 
 

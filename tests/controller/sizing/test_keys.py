@@ -1,6 +1,6 @@
 import pytest
 from nemutator_controller.ingest.usage_points import Series
-from nemutator_controller.sizing.keys import ByPath, ContainerKey, replica_number
+from nemutator_controller.sizing.keys import ByPath, ContainerKey, is_of, replica_number
 
 
 def series(path: str, container_id: str | None = None, program: str | None = None) -> Series:
@@ -61,3 +61,21 @@ def test_replicas_are_pods_and_elsewhere_groups_on_their_machines() -> None:
     # A container that starts again has another path.
     assert number("n1", "/s/a", pod_uid="u") == number("n1", "/s/b", pod_uid="u")
     assert number("n1", "/s/\udcff") > 0
+
+
+@pytest.mark.parametrize(
+    ("workload", "found"),
+    [
+        (None, True),
+        ("web", True),
+        ("Deployment/web", True),
+        ("deployment/web", True),
+        ("Deployment/Web", False),
+        ("Job/web", False),
+        ("/web", False),
+        ("Deployment/", False),
+        ("Web", False),
+    ],
+)
+def test_a_kind_is_written_as_kubectl_takes_it(workload: str | None, found: bool) -> None:
+    assert is_of(workload, "Deployment", "web") is found

@@ -127,7 +127,9 @@ def test_a_workload_is_found_by_its_name_with_or_without_its_kind() -> None:
     rows = decode({"items": [item(), item(container="side"), item(owner="web")]})
     assert len(chosen(rows, "cart", None)) == 2
     assert len(chosen(rows, "Deployment/cart", "side")) == 1
+    assert len(chosen(rows, "deployment/cart", "side")) == 1
     assert chosen(rows, "StatefulSet/cart", None) == []
+    assert chosen(rows, "Deployment/Cart", None) == []
 
 
 def test_kills_stops_and_a_missing_amount_are_said() -> None:
