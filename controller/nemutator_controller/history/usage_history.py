@@ -245,9 +245,10 @@ class UsageHistory:
         row = self.rows.numbers.get(key)
         if row is not None:
             return row, False
+        used = self.rows.used
         row, made_room = self.rows.begin(key, now=now)
-        if row != NO_ROOM:
-            # It may have been another's.
+        if 0 <= row < used:
+            # It may have been another's. Of one that was nobody's all is empty, and takes no memory before something is written.
             self.clear_row(row)
         return row, made_room
 

@@ -227,6 +227,19 @@ def test_a_row_makes_room_only_when_it_has_been_silent_for_an_hour() -> None:
     assert np.isnan(at(seen(usage, "c"), NOW))
 
 
+def test_a_row_that_nobody_had_takes_no_memory_for_what_is_not_known_of_it() -> None:
+    usage = history(most=2)
+    usage.learn("n", points([pod("a")], quarters(NOW, 1)), now=NOW + 15)
+    closed = [*usage.days.matrices(), *usage.weeks.matrices()]
+    for matrix in closed:
+        # To write there fails, zeros too.
+        matrix.flags.writeable = False
+    usage.learn("m", points([pod("b")], quarters(NOW, 1)), now=NOW + 15)
+    for matrix in closed:
+        matrix.flags.writeable = True
+    assert at(seen(usage, "b"), NOW) == at(seen(usage, "a"), NOW)
+
+
 def test_a_node_whose_row_went_to_another_gets_a_new_one() -> None:
     usage = history(most=1)
     series = [pod("a")]
