@@ -68,6 +68,8 @@ def main(argv: Sequence[str]) -> int:
         )
     if given.dry_run and not is_bulk(given):
         parser.error("--dry-run is for many: see what would be done to one with --plan")
+    if given.output != "table" and is_bulk(given):
+        parser.error("--output is for one mutation: what is done to many is told line by line")
     if given.pod is not None and not is_pod(given.pod):
         parser.error(f"--pod {given.pod!r}: write it as NAMESPACE/NAME")
     brain = arguments.brain(given, timeout_s=PATIENCE_S)

@@ -35,3 +35,12 @@ def test_a_variable_of_a_script_that_is_not_set_takes_nothing_back(
         main([*words, "--yes", "--data-dir", str(tmp_path)])
     assert refused.value.code == ExitCode.USAGE
     assert "is empty" in capsys.readouterr().err
+
+
+def test_what_is_done_to_many_is_not_called_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(["--all", "--plan", "--output=json", "--data-dir", str(tmp_path)])
+    assert refused.value.code == ExitCode.USAGE
+    assert "--output is for one mutation" in capsys.readouterr().err
