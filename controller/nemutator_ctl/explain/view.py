@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from nemutator_controller.sizing.keys import is_of
-
 from nemutator_ctl.answers import Amount, Listing, understood
 from nemutator_ctl.explain.bars import Bar, bars
 from nemutator_ctl.explain.histogram import Drawing, Mark, histogram, of_peaks
@@ -99,11 +97,13 @@ def decode(document: object) -> tuple[Explained, ...]:
 
 
 def chosen(rows: Sequence[Explained], workload: str, container: str | None) -> list[Explained]:
-    return [
-        row
-        for row in rows
-        if is_of(workload, row.owner_kind, row.owner) and container in (None, row.container)
-    ]
+    return [row for row in rows if _is_of(workload, row) and container in (None, row.container)]
+
+
+def _is_of(workload: str, row: Explained) -> bool:
+    """As the controller has it, whose own function would bring numpy into the command."""
+    kind, _, name = workload.partition("/")
+    return workload == row.owner or (name, kind.lower()) == (row.owner, row.owner_kind.lower())
 
 
 def nothing_of(workload: str, container: str | None, others: Sequence[Explained]) -> str:
