@@ -30,14 +30,11 @@ from nemutator_controller.sizing.strategies.known import (
 from nemutator_controller.sizing.strategies.recorded_use import RecordedUse
 
 from tests.bench.frame import Aim, Result, aim
+from tests.bench.made_up_memory import PER_DAY, STEP_S, known_at_days, made_up
 
 SERIES = Path(__file__).parent / "crane" / "crane_5min.npz"
-STEP_S = 300
-PER_DAY = 288
 OURS = "nemutator"
 
-MADE_UP = 60
-DAYS = 21
 SEED = 17
 HELD_OUT = (18, 19)
 """Seeds of use that nothing was chosen on."""
@@ -48,7 +45,8 @@ AS_MEMORY = 2e9
 
 def bench() -> Result:
     cpu = recorded_cpu()
-    memory = _memory(SEED)
+    made = made_up(SEED)
+    memory = [one.use for one in made]
     began = time.process_time()
     own = {name: replay(name, "cpu", cpu) for name in STRATEGIES}
     took = time.process_time() - began
@@ -61,11 +59,17 @@ def bench() -> Result:
     sums = {
         name: _plain(replay_at(name, "cpu", _sums(cpu), missed=MISSED)) for name in (OURS, "krr")
     }
+    held = {seed: made_up(seed) for seed in HELD_OUT}
     as_memory = [_with_average(use, AS_MEMORY) for use in cpu]
     others = {
         "sixteen series": as_memory,
         "sixteen series backwards": [_backwards(use) for use in as_memory],
-        **{f"held out, seed {seed}": _memory(seed) for seed in HELD_OUT},
+        **{f"held out, seed {seed}": [one.use for one in held[seed]] for seed in HELD_OUT},
+    }
+    at_days = {name: _at_days(uses) for name, uses in others.items()}
+    known = {f"seed {SEED}": _saved(by_memory | {OURS: known_at_days(made)})} | {
+        f"seed {seed}": _saved(at_days[f"held out, seed {seed}"] | {OURS: known_at_days(uses)})
+        for seed, uses in held.items()
     }
     ours, ours_memory = by_cpu[OURS], by_memory[OURS]
     changes = None if ours is None else ours.changes
@@ -78,9 +82,8 @@ def bench() -> Result:
             "cpu_of_sums_at_1_percent": sums[OURS],
             "memory_at_3_percent": _plain(ours_memory),
             "memory": asdict(replay(OURS, "memory", memory)),
-            "memory_saved_on_others": {
-                name: _saved(_at_days(uses)) for name, uses in others.items()
-            },
+            "memory_saved_on_others": {name: _saved(found) for name, found in at_days.items()},
+            "memory_saved_by_who_knows_all_but_the_luck": known,
             "cpu_s_of_all_strategies": round(took, 2),
             "series": len(cpu),
             "made_up": len(memory),
@@ -148,23 +151,6 @@ def _saved(by_memory: dict[str, Outcome | None]) -> float | None:
 
 def _with_average(use: RecordedUse, average: float) -> RecordedUse:
     return RecordedUse(use.name, use.step_s, use.pods * (average / float(np.nanmean(use.pods))))
-
-
-def _memory(seed: int) -> list[RecordedUse]:
-    random = np.random.default_rng(seed)
-    found = []
-    for number in range(MADE_UP):
-        steps = np.arange(DAYS * PER_DAY)
-        level = 10 ** random.uniform(8.3, 9.7)
-        season = random.uniform(0, 0.4) * np.sin(2 * np.pi * steps / PER_DAY)
-        since_deploy = steps % int(random.uniform(2, 9) * PER_DAY)
-        growth = random.uniform(0, 0.3) * (1 - np.exp(-since_deploy / (PER_DAY / 2)))
-        noise = random.normal(0, 0.02, len(steps))
-        rare = random.random(len(steps)) < random.uniform(0, 0.5) / PER_DAY
-        peaks = np.where(rare, random.exponential(0.3, len(steps)), 0.0)
-        pods = level * np.maximum(0.05, 1 + season + growth + noise + peaks)
-        found.append(RecordedUse(f"made up {number}", STEP_S, pods[np.newaxis]))
-    return found
 
 
 def _backwards(use: RecordedUse) -> RecordedUse:

@@ -57,7 +57,18 @@ def replay_at(
 ) -> Outcome | None:
     """The same, with the number at which as much as *missed* goes wrong, so that costs can be compared; None:
     it goes wrong more often with any of its numbers."""
-    strategy = STRATEGIES[name][resource]
+    return outcome_at(name, STRATEGIES[name][resource], resource, uses, missed=missed)
+
+
+def outcome_at(
+    name: str,
+    strategy: SizingStrategy,
+    resource: Resource,
+    uses: Sequence[RecordedUse],
+    *,
+    missed: float,
+) -> Outcome | None:
+    """The same of a strategy that need not be one of `STRATEGIES`."""
     tried: dict[int, Outcome] = {}
 
     def outcome(at: int) -> Outcome:
