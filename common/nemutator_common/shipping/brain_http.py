@@ -27,6 +27,7 @@ from nemutator_common.shipping.brain_connections import (
 )
 from nemutator_common.shipping.destinations import Destination, LocalBrain, parse_destination
 from nemutator_common.shipping.files import RereadFile
+from nemutator_common.shipping.kept_sessions import KeptSessions
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
 from nemutator_common.shipping.settings import CallsBrain
 from nemutator_common.windows import PODS_PATH, WindowCandidates, WindowPods
@@ -100,21 +101,24 @@ class BrainOverHttp:
         self._ca = ca
         self._connector = connector
         self._tls: tuple[str, ssl.SSLContext] | None = None
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions: KeptSessions | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
+        self._sessions = KeptSessions(self._session)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._sessions is not None:
+            await self._sessions.close()
+
+    def _session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
             connector=self._connector(self._where),
             trace_configs=[attempts_told()],
             cookie_jar=aiohttp.DummyCookieJar(),
             # The environment's proxies are ignored: nobody belongs between us and the brain.
             trust_env=False,
         )
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._session is not None:
-            await self._session.close()
 
     async def call(
         self,
@@ -130,18 +134,26 @@ class BrainOverHttp:
 
         It may arrive twice: all that the brain is told has a number or a name, and counts once.
         """
+        if self._sessions is None:
+            raise RuntimeError("used outside of `async with`")
         try:
-            async with asyncio.timeout(deadline_s):
-                return await self._call(method, path, body, dict(headers or {}), most_bytes)
+            async with self._sessions.lend() as session, asyncio.timeout(deadline_s):
+                return await self._call(
+                    session, method, path, body, dict(headers or {}), most_bytes
+                )
         except TimeoutError:
             why = f"{self._where} did not answer within {deadline_s:g} s"
             raise LinkUnavailableError("timeout", why) from None
 
     async def _call(
-        self, method: str, path: str, body: bytes | None, headers: dict[str, str], most_bytes: int
+        self,
+        session: aiohttp.ClientSession,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: dict[str, str],
+        most_bytes: int,
     ) -> BrainResponse:
-        if self._session is None:
-            raise RuntimeError("used outside of `async with`")
         headers["Authorization"] = f"Bearer {self._token().reveal()}"
         if body is not None:
             columns = body.startswith(MAGIC)
@@ -154,12 +166,14 @@ class BrainOverHttp:
             for _ in range(CONNECTIONS):
                 attempt = CallAttempt()
                 try:
-                    return await self._ask(method, path, body, headers, most_bytes, attempt)
+                    return await self._ask(
+                        session, method, path, body, headers, most_bytes, attempt
+                    )
                 except (aiohttp.ClientError, OSError) as error:
                     # Whoever closes a connection that was kept does not know of a call on its way.
                     if not (attempt.reused and is_broken(error)):
                         raise
-            return await self._ask(method, path, body, headers, most_bytes, CallAttempt())
+            return await self._ask(session, method, path, body, headers, most_bytes, CallAttempt())
         except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:
             if self._ca is not None:
                 self._ca.invalidate()
@@ -171,6 +185,7 @@ class BrainOverHttp:
 
     async def _ask(
         self,
+        session: aiohttp.ClientSession,
         method: str,
         path: str,
         body: bytes | None,
@@ -178,8 +193,7 @@ class BrainOverHttp:
         most_bytes: int,
         attempt: CallAttempt,
     ) -> BrainResponse:
-        assert self._session is not None
-        async with self._session.request(
+        async with session.request(
             method,
             self._base + path,
             # aiohttp writes plain bytes in one piece, which blocks the loop when they are many.

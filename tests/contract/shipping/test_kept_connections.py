@@ -43,15 +43,27 @@ class Brain:
         self.tokens: list[str] = []
         self.breaks: set[int] = set()
         """The numbers of requests, from 1 on, on which the connection ends without an answer."""
+        self.connections: set[asyncio.BaseTransport | None] = set()
+        self.stopped: set[asyncio.BaseTransport | None] = set()
+        """Connections on which nothing is answered, as a stopped brain's."""
+        self.came = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.together = asyncio.Barrier(1)
+        """So many questions for profile requests are answered together."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(f"{request.method} {request.path}")
         self.tokens.append(request.headers["Authorization"])
+        self.connections.add(request.transport)
+        self.came.set()
+        if request.transport in self.stopped:
+            await self.ended.wait()
         if len(self.asked) in self.breaks:
             assert request.transport is not None
             request.transport.abort()
             raise ConnectionResetError
         if request.path.endswith("profile-requests"):
+            await self.together.wait()
             return web.Response(body=b'{"requests": []}')
         if request.path.endswith("advice"):
             return web.Response(body=b"advice", headers={"ETag": '"1"'})
@@ -83,6 +95,7 @@ class Brain:
         try:
             yield where
         finally:
+            self.ended.set()
             listening.close()
             await runner.cleanup()
 
@@ -112,7 +125,7 @@ class Agent:
 
 def pass_s(brain: BrainOverHttp, seconds: float) -> None:
     """Let every connection that waits have waited for so much longer: aiohttp takes no clock."""
-    connector = brain._session.connector  # type: ignore[union-attr]
+    connector = brain._sessions._current.session.connector  # type: ignore[union-attr]
     for key, kept in connector._conns.items():  # type: ignore[union-attr]
         older = deque((connection, since - seconds) for connection, since in kept)
         connector._conns[key] = older  # type: ignore[union-attr]
@@ -203,6 +216,39 @@ async def test_a_brain_that_ends_every_connection_is_not_asked_for_ever(
         with pytest.raises(LinkUnavailableError):
             await ReportsOverHttp(calls).send(batch(reports=2))
     assert len(brain.asked) == 3
+
+
+async def test_of_a_brain_that_is_silent_one_connection_alone_costs_the_time_of_a_call(
+    brain: Brain, agent: Agent, tmp_path: Path, tls: bool
+) -> None:
+    brain.together = asyncio.Barrier(3)
+    async with brain.running(tmp_path, tls=tls) as where, agent.calling(where) as calls:
+        profiles = ProfilesOverHttp(brain=calls, node="n")
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(profiles.requests(0))
+        assert brain.accepted == 3
+        brain.stopped = set(brain.connections)
+        with pytest.raises(LinkUnavailableError) as failure:
+            await calls.call("GET", "/uplink/v1/advice", deadline_s=0.01)
+        assert failure.value.reason == "timeout"
+        # The next one goes over a connection of its own, not over one that is kept.
+        assert await ReportsOverHttp(calls).send(batch()) == Ack("e", 1)
+    assert brain.accepted == 4
+
+
+async def test_a_call_that_is_on_its_way_goes_on_when_another_is_not_answered(
+    brain: Brain, agent: Agent, tmp_path: Path, tls: bool
+) -> None:
+    brain.together = asyncio.Barrier(2)
+    async with brain.running(tmp_path, tls=tls) as where, agent.calling(where) as calls:
+        profiles = ProfilesOverHttp(brain=calls, node="n")
+        async with asyncio.TaskGroup() as group:
+            poll = group.create_task(profiles.requests(0))
+            await brain.came.wait()
+            with pytest.raises(LinkUnavailableError):
+                await calls.call("GET", "/uplink/v1/advice", deadline_s=0.0)
+            assert await profiles.requests(0) == await poll
 
 
 async def test_a_renewed_token_goes_over_the_same_connection(
