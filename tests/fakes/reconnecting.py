@@ -18,11 +18,12 @@ from nemutator_common.secret import Secret
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.shipping.brain_connections import CONNECTIONS, KEPT_S, watched_socket
-from nemutator_common.shipping.brain_http import BrainOverHttp, Proof, ReportsOverHttp
+from nemutator_common.shipping.brain_http import BrainOverHttp, Proof
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.destinations import Destination, RemoteBrain
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import Link
+from nemutator_common.shipping.links_over_http import ReportsOverHttp
 from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.shipping.streams import MemoryStream, report_stream
 from nemutator_common.system_clock import SystemClock

@@ -7,7 +7,8 @@ import secrets
 from nemutator_common.audit_keys import installation_keys
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
-from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
+from nemutator_common.shipping.brain_http import brain_over_http
+from nemutator_common.shipping.links_over_http import StreamOverHttp
 from nemutator_common.shipping.streams import grant_stream
 
 from nemutator_agent.app.credentials_machine import with_files

@@ -12,8 +12,9 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.serving.server import HttpServer
-from nemutator_common.shipping.brain_http import ReportsOverHttp, brain_over_http
+from nemutator_common.shipping.brain_http import brain_over_http
 from nemutator_common.shipping.buffer import Buffer
+from nemutator_common.shipping.links_over_http import ReportsOverHttp
 from nemutator_common.shipping.streams import report_stream
 
 from nemutator_agent.app.profiling import profiling

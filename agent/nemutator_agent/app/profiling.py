@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nemutator_common.process import Process
-from nemutator_common.shipping.brain_http import BrainOverHttp, ProfilesOverHttp
+from nemutator_common.shipping.brain_http import BrainOverHttp
+from nemutator_common.shipping.links_over_http import ProfilesOverHttp
 
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.app.workers import heap_worker, symbol_worker

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from nemutator_common.process import Process
 from nemutator_common.profiles.model import Frame
-from nemutator_common.shipping.brain_http import BrainOverHttp, StreamOverHttp, WindowPodsOverHttp
+from nemutator_common.shipping.brain_http import BrainOverHttp
+from nemutator_common.shipping.links_over_http import StreamOverHttp, WindowPodsOverHttp
 from nemutator_common.shipping.streams import window_stream
 from nemutator_common.windows import DEEPEST, LONGEST_NAME, SymbolFrame
 from nemutator_common.wire import Missing

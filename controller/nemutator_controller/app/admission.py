@@ -18,11 +18,11 @@ from nemutator_common.admission_snapshots import (
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
-from nemutator_common.shipping.brain_http import (
+from nemutator_common.shipping.brain_http import brain_over_http
+from nemutator_common.shipping.links_over_http import (
     DocumentsOverHttp,
     ImageQuestionsOverHttp,
     StreamOverHttp,
-    brain_over_http,
 )
 from nemutator_common.shipping.shipper import Shipper
 

@@ -13,13 +13,9 @@ from nemutator_common import names
 from nemutator_common.admission_snapshots import ADVICE_PATH, TOMBSTONES_PATH, Tombstone
 from nemutator_common.data_directory_files import prepare, read_link_token
 from nemutator_common.shipping.batches import encode_records
-from nemutator_common.shipping.brain_http import (
-    BrainOverHttp,
-    DocumentsOverHttp,
-    Proof,
-    StreamOverHttp,
-)
+from nemutator_common.shipping.brain_http import BrainOverHttp, Proof
 from nemutator_common.shipping.destinations import LocalBrain
+from nemutator_common.shipping.links_over_http import DocumentsOverHttp, StreamOverHttp
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import REPORTS_PATH

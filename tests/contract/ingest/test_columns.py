@@ -13,9 +13,10 @@ import msgspec
 import pytest
 from nemutator_common import wire_columns
 from nemutator_common.data_directory_files import read_link_token
-from nemutator_common.shipping.brain_http import BrainOverHttp, Proof, ReportsOverHttp
+from nemutator_common.shipping.brain_http import BrainOverHttp, Proof
 from nemutator_common.shipping.destinations import LocalBrain
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
+from nemutator_common.shipping.links_over_http import ReportsOverHttp
 from nemutator_common.shipping.report_columns import ReportColumns
 from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH, Report, Summary
 from nemutator_common.wire_columns import (

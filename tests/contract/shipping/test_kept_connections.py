@@ -13,16 +13,15 @@ import pytest
 from aiohttp import web
 from nemutator_common.secret import Secret
 from nemutator_common.shipping.brain_connections import KEPT_S, SERVED_S, watched_socket
-from nemutator_common.shipping.brain_http import (
-    BrainOverHttp,
-    DocumentsOverHttp,
-    ProfilesOverHttp,
-    Proof,
-    ReportsOverHttp,
-)
+from nemutator_common.shipping.brain_http import BrainOverHttp, Proof
 from nemutator_common.shipping.destinations import Destination, LocalBrain, RemoteBrain
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import LinkUnavailableError
+from nemutator_common.shipping.links_over_http import (
+    DocumentsOverHttp,
+    ProfilesOverHttp,
+    ReportsOverHttp,
+)
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import LONGEST_PACE_S, Ack
 from nemutator_controller.app.listeners import LOCAL_LIMITS

@@ -12,18 +12,17 @@ from aiohttp import web
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 from nemutator_common.shipping.batches import encode_reports
-from nemutator_common.shipping.brain_http import (
-    BrainOverHttp,
-    DocumentsOverHttp,
-    ProfilesOverHttp,
-    Proof,
-    ReportsOverHttp,
-    StreamOverHttp,
-)
+from nemutator_common.shipping.brain_http import BrainOverHttp, Proof
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.destinations import Destination, LocalBrain, RemoteBrain
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import BatchRefusedError, Link, LinkUnavailableError
+from nemutator_common.shipping.links_over_http import (
+    DocumentsOverHttp,
+    ProfilesOverHttp,
+    ReportsOverHttp,
+    StreamOverHttp,
+)
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import REPORTS_PATH, Ack, ProfileOutcome, ProfileRequest, ProfileTarget
 

@@ -13,8 +13,9 @@ from nemutator_common import names
 from nemutator_common.admission_snapshots import TOKENS_PATH
 from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import ExitCode
-from nemutator_common.shipping.brain_http import BrainOverHttp, DocumentsOverHttp, Proof
+from nemutator_common.shipping.brain_http import BrainOverHttp, Proof
 from nemutator_common.shipping.destinations import LocalBrain
+from nemutator_common.shipping.links_over_http import DocumentsOverHttp
 from nemutator_controller.admission.snapshot_slices import token_slices
 
 from tests.fakes.brains import StandingBrain, standing_brain
