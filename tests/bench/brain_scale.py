@@ -34,6 +34,7 @@ from nemutator_common.wire import LONGEST_PACE_S
 from tests.bench import brain_scale_shape as shape
 from tests.bench.first_light_processes import Process, started
 from tests.bench.frame import Result, aim
+from tests.bench.loop_holds import LoopHolds
 from tests.e2e.talking import ask, connected
 from tests.testbed.running.ports import free_port
 from tests.testbed.running.waiting import until
@@ -70,13 +71,13 @@ def bench() -> Result:
             aim("reports that were not stored", largest["not_stored"], "<=", 0),
             aim("containers with advice", advice["items"], ">=", 2 * WORKLOADS_OF_LARGEST),
             aim("seconds to the advice of all containers", advice["seconds"], "<=", 1.0),
-            aim("ms that the loop was held up while all advice was made",
-                advice["held_up_ms"], "<=", 100),
+            aim("times that all advice held up the loop for more than 100 ms",
+                advice["loop_held_over_100_ms"], "<=", 0),
             aim("ms to the topology of one namespace", page["seconds"] * 1e3, "<=", 300),
-            aim("ms that the loop was held up by the topology of one namespace",
-                page["held_up_ms"], "<=", 100),
-            aim("ms that the loop was held up in a round or in that minute",
-                max(one["held_up_ms"] for one in (*largest["rounds"], minute)), "<=", 100),
+            aim("times that the topology of one namespace did",
+                page["loop_held_over_100_ms"], "<=", 0),
+            aim("times that something did in a round or in that minute",
+                sum(one["loop_held_over_100_ms"] for one in (*largest["rounds"], minute)), "<=", 0),
             aim("ms of an agent's CPU for a report, as a part of that for JSON",
                 round(agent["columns_ms"] / agent["json_ms"], 2), "<=", 1.0),
         ),
@@ -121,7 +122,7 @@ def measure(folder: Path) -> Figures:
                 done |= {
                     "cpu_ms_per_report": round((process.cpu_s() - cpu_s) * 1e3 / reports, 2),
                     "rss_anon_mib": process.rss_anon_mib(),
-                    "held_up_ms": watcher.held_up_ms(),
+                    **watcher.told(),
                 }
                 rounds.append(done)
             figures["rounds"] = rounds
@@ -154,7 +155,7 @@ def minute_of_reports(told: Any, watcher: "Watcher", process: Process, data: Pat
     return done | {
         "cpu_share": round(cpu_s / done["seconds"], 2),
         "cpu_ms_per_report": round(cpu_s * 1e3 / done["statuses"]["200"], 2),
-        "held_up_ms": watcher.held_up_ms(),
+        **watcher.told(),
         "rss_anon_mib": process.rss_anon_mib(),
         "histograms_saved": histograms_since(data, began),
         "database_mib": round(
@@ -181,14 +182,18 @@ class Watcher:
         self._socket = socket
         self._process = process
         self._slowest_s = 0.0
+        self._holds = LoopHolds(())
         self._stop = threading.Event()
         self.most_mib = 0.0
 
     def reset(self) -> None:
         self._slowest_s = 0.0
+        self._holds = LoopHolds.seen(self._socket)
 
-    def held_up_ms(self) -> float:
-        return round(self._slowest_s * 1e3, 1)
+    def told(self) -> Figures:
+        """Since the reset. Under full load who asks waits for some turns of the loop, none of which need be long."""
+        holds = LoopHolds.seen(self._socket).since(self._holds)
+        return {"slowest_answer_ms": round(self._slowest_s * 1e3, 1), **holds.told()}
 
     def request(self, path: str, token: str) -> tuple[float, bytes, bool]:
         connection = http.client.HTTPConnection("localhost", timeout=ANSWER_S)
@@ -234,7 +239,7 @@ def asked(watcher: Watcher, path: str, token: str) -> Figures:
         "seconds": round(seconds, 2),
         "mib": round(len(body) / 2**20, 2),
         "whole": whole,
-        "held_up_ms": watcher.held_up_ms(),
+        **watcher.told(),
         "more_rss_mib": round(watcher.most_mib - before, 1),
     }
     if b'"AdviceList"' in body[:200]:
@@ -268,7 +273,7 @@ def asked_by_pages(watcher: Watcher, path: str, token: str) -> Figures:
         "whole": whole and nodes == shape.NODES,
         "pages": pages,
         "slowest_page_s": round(slowest_s, 2),
-        "held_up_ms": watcher.held_up_ms(),
+        **watcher.told(),
         "more_rss_mib": round(watcher.most_mib - before, 1),
     }
 

@@ -21,6 +21,7 @@ import pytest
 
 from tests.bench.brain_scale import ready
 from tests.bench.first_light_processes import Process, started
+from tests.bench.loop_holds import LoopHolds
 from tests.e2e.talking import ask
 from tests.testbed.running.ports import free_port
 from tests.testbed.running.waiting import until
@@ -189,10 +190,6 @@ class Return:
     def summary(self, process: Process, acknowledged: dict[str, Any]) -> dict[str, Any]:
         pairs = zip(self.connections, self.connections[1:], strict=False)
         per_s = [(later[1] - one[1]) / (later[0] - one[0]) for one, later in pairs]
-        held = re.findall(
-            r'^nemutator_loop_held_seconds_bucket{le="(.*)"} (\S+)$', self.metrics, re.MULTILINE
-        )
-        wakes = max(float(count) for _, count in held)
         return {
             "seconds": round(time.monotonic() - self.began, 1),
             "new_connections_per_s_most": round(max(per_s, default=0.0)),
@@ -201,8 +198,7 @@ class Return:
             "turned_away": self.counted("nemutator_http_connections_dropped_total", 'reason="too_many"'),
             "dropped_of_other_reasons": self.counted("nemutator_http_connections_dropped_total")
             - self.counted("nemutator_http_connections_dropped_total", 'reason="too_many"'),
-            "loop_held_at_most_s": next(edge for edge, count in held if float(count) == wakes),
-            "loop_held_over_100_ms": wakes - sum(float(c) for edge, c in held if edge == "0.1"),
+            **LoopHolds.of(self.metrics).told(),
             "most_mib": self.most_mib,
             "wanted_per_s_most": max(acknowledged.pop("wanted").values(), default=0),
             "cpu_s_of_the_brain": round(process.cpu_s(), 1),
