@@ -25,8 +25,6 @@ _VOLUME = re.compile(
     rb'"readOnly": ?true, ?"mountPath": ?"/var/run/secrets/kubernetes\.io/serviceaccount"\})'
 )
 VOLUME_BYTES = len(_ACCESS) + 5
-
-
 UID_BYTES, TIME_BYTES = 36, 20
 
 
