@@ -3,11 +3,7 @@
 from collections.abc import Mapping
 
 from nemutator_controller.kube.quantities import Quantity
-from nemutator_controller.mutations.image_references import (
-    LATEST,
-    ImageReferenceError,
-    parse_image,
-)
+from nemutator_controller.mutations.image_references import usual_pull_policy
 from nemutator_controller.mutations.object_writes import Writing
 from nemutator_controller.mutations.paths import (
     Json,
@@ -66,7 +62,7 @@ def defaulted(manifest: Json, kind: str) -> Json:
 def _of_container(writing: Writing, path: Path, container: Json, kind: str) -> None:
     image = container.get("image")
     if isinstance(image, str) and image:
-        _add(writing, path / "imagePullPolicy", _pull_policy(image), kind)
+        _add(writing, path / "imagePullPolicy", usual_pull_policy(image), kind)
     for name, value in _OF_A_CONTAINER.items():
         _add(writing, path / name, value, kind)
     resources = path / "resources"
@@ -87,13 +83,6 @@ def _in_millis(amount: Json) -> str | None:
     if found is None or not found.nanos % _MILLI:
         return None
     return str(Quantity(-(-found.nanos // _MILLI) * _MILLI, found.format))
-
-
-def _pull_policy(image: str) -> str:
-    try:
-        return "Always" if parse_image(image).version == LATEST else "IfNotPresent"
-    except ImageReferenceError:
-        return "IfNotPresent"
 
 
 def _add(writing: Writing, path: Path, value: Json, kind: str) -> None:

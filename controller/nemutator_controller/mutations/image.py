@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from nemutator_controller.mutations import image_pull_policy
 from nemutator_controller.mutations.chosen_containers import Globs, chosen
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
@@ -22,12 +23,15 @@ from nemutator_controller.mutations.image_references import (
     ImageReference,
     ImageReferenceError,
     parse_image,
+    usual_pull_policy,
 )
 from nemutator_controller.mutations.paths import Path
 
 VERB = "image"
 
 MOST_RULES = 32
+
+USUAL = "as an API server fills it in for that image"
 
 Prefix = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_REPOSITORY)]
 Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
@@ -101,13 +105,14 @@ def apply(
         written = container.get(VERB)
         # An API server refuses a pod without one; the template of a workload may lack it.
         if isinstance(written, str) and written:
-            found += _applied(draft, path / VERB, written, rules, digests, policy)
+            found += _applied(draft, path, written, rules, digests, policy)
     return found
 
 
 def _applied(
-    draft: Draft, path: Path, written: str, rules: ImageRules, digests: ImageDigests, policy: str
+    draft: Draft, around: Path, written: str, rules: ImageRules, digests: ImageDigests, policy: str
 ) -> Iterator[ImageFinding]:
+    path = around / VERB
     try:
         before = parse_image(written)
     except ImageReferenceError as error:
@@ -138,10 +143,25 @@ def _applied(
             after = replace(named, digest=known)
             reasons.append(f"what {named.tag} names")
     if after != before:
-        draft.set(path, str(after), Author(VERB, policy, "; ".join(reasons)))
+        replace_image(draft, around, written, str(after), Author(VERB, policy, "; ".join(reasons)))
     if rules.allowed is not None and not _any(rules.allowed, after.repository):
         why = f"policy {policy}: {path}: {after.repository} is not an allowed source"
         yield _offender(rules, policy, why)
+
+
+def replace_image(draft: Draft, container: Path, written: str, after: str, author: Author) -> None:
+    """*after* in the place of *written*. Where the container's `imagePullPolicy` is only what an API server has filled
+    in for that one, it gets what it fills in for *after*."""
+    if draft.leaves(container / VERB):
+        return
+    draft.set(container / VERB, after, author)
+    path, wanted = container / image_pull_policy.VERB, usual_pull_policy(after)
+    earlier = draft.author(path)
+    if draft.value(path) == (usual_pull_policy(written),) and (
+        # A policy's own word stays.
+        earlier is None or earlier.verb == VERB
+    ):
+        draft.set(path, wanted, Author(VERB, author.policy, USUAL))
 
 
 def repositories(draft: Draft) -> tuple[str, ...]:

@@ -90,6 +90,14 @@ def parse_image(text: str) -> ImageReference:
     return _parsed(text)
 
 
+def usual_pull_policy(image: str) -> str:
+    """The `imagePullPolicy` that an API server fills in for *image*."""
+    try:
+        return "Always" if parse_image(image).version == LATEST else "IfNotPresent"
+    except ImageReferenceError:
+        return "IfNotPresent"
+
+
 @functools.lru_cache(maxsize=1024)
 def _parsed(text: str) -> ImageReference:
     found = _REFERENCE.fullmatch(text)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from nemutator_controller.mutations.chosen_containers import chosen
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.image import VERB
+from nemutator_controller.mutations.image import VERB, replace_image
 from nemutator_controller.mutations.image_references import (
     HUB,
     TAG,
@@ -47,7 +47,8 @@ def replace_images(draft: Draft, tokens: KnownTokens) -> list[Unresolved]:
             unresolved.append(error.at(path / VERB, key))
             continue
         if after != before:
-            draft.set(path / VERB, str(after), Author(VERB, POLICY, tokens.source(key)))
+            author = Author(VERB, POLICY, tokens.source(key))
+            replace_image(draft, path, written, str(after), author)
     return unresolved
 
 

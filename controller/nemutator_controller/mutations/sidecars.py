@@ -14,7 +14,7 @@ from nemutator_controller.kube.quantities import LONGEST, parse_quantity
 from nemutator_controller.mutations.advisor import Name
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.env import VARIABLE
-from nemutator_controller.mutations.image_references import LATEST, ImageReferenceError, parse_image
+from nemutator_controller.mutations.image_references import usual_pull_policy
 from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.paths import Json, Path, named
 from nemutator_controller.mutations.resource_bounds import broken_by, own_bounds
@@ -75,7 +75,7 @@ class Sidecar(
             "restartPolicy": "Always",
             **{field: part for field, part in parts.items() if part},
             "resources": {side: amounts for side, amounts in resources.items() if amounts},
-            "imagePullPolicy": _pull_policy(self.image),
+            "imagePullPolicy": usual_pull_policy(self.image),
             "terminationMessagePath": "/dev/termination-log",
             "terminationMessagePolicy": "File",
         }
@@ -124,10 +124,3 @@ def faults(wanted: Sidecars) -> Iterator[str]:
             limit = each.limits.get(resource)
             if limit is not None and parse_quantity(amount) > parse_quantity(limit):
                 yield f"{where}.requests.{resource}: above its limit"
-
-
-def _pull_policy(image: str) -> str:
-    try:
-        return "Always" if parse_image(image).version == LATEST else "IfNotPresent"
-    except ImageReferenceError:
-        return "IfNotPresent"

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from nemutator_controller.mutations import image_pull_policy
 from nemutator_controller.mutations.edits import Draft
 from nemutator_controller.mutations.image import (
     ImageFinding,
@@ -14,6 +15,7 @@ from nemutator_controller.mutations.image import (
     faults,
 )
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, NoDigest
+from nemutator_controller.mutations.image_pull_policy import PullPolicy
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 OTHER = "sha256:" + "a" * 64
@@ -143,3 +145,58 @@ def test_what_cannot_be_read_is_left_alone_and_is_no_allowed_source() -> None:
 def test_what_cannot_work_is_named(fields: Any, fault: str) -> None:
     assert any(each.startswith(fault) for each in faults(rules(**fields)))
     assert list(faults(rules(move=[{"from": "a.b", "to": "a.bc"}]))) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "pulled", "after"),
+    [
+        # As an API server has filled it in.
+        ("ubuntu", "Always", "IfNotPresent"),
+        ("ubuntu:latest", "Always", "IfNotPresent"),
+        ("ubuntu:14.04", "IfNotPresent", "IfNotPresent"),
+        # As somebody has written it.
+        ("ubuntu:14.04", "Always", "Always"),
+        ("ubuntu", "IfNotPresent", "IfNotPresent"),
+        ("ubuntu", "Never", "Never"),
+        # The image stays.
+        ("alpine", "Always", "Always"),
+    ],
+)
+def test_the_pull_policy_is_the_usual_one_of_the_new_image_where_it_was_that_of_the_old(
+    image: str, pulled: str, after: str
+) -> None:
+    container = {"name": "app", "image": image, "imagePullPolicy": pulled}
+    draft = Draft({"spec": {"containers": [container]}}, "Pod")
+    assert apply(draft, rules(tags=[UBUNTU]), Known(), policy="p") == []
+    assert draft.manifest["spec"]["containers"][0]["imagePullPolicy"] == after
+
+
+def test_of_the_newest_an_image_is_pulled_always_again() -> None:
+    container = {"name": "app", "image": "ubuntu:14.04", "imagePullPolicy": "IfNotPresent"}
+    draft = Draft({"spec": {"containers": [container]}}, "Pod")
+    for tag in ("20.04", "latest"):
+        rule = {"images": ["*"], "set": tag}
+        assert apply(draft, rules(tags=[rule]), Known(), policy=tag) == []
+    assert [(edit.path, edit.after, edit.policy) for edit in draft.edits()] == [
+        ("containers[name=app].image", ("docker.io/library/ubuntu:latest",), "latest"),
+        ("containers[name=app].imagePullPolicy", ("Always",), "latest"),
+    ]
+
+
+def test_the_pull_policy_that_a_policy_wants_stays() -> None:
+    container = {"name": "app", "image": "ubuntu", "imagePullPolicy": "IfNotPresent"}
+    draft = Draft({"spec": {"containers": [container]}}, "Pod")
+    image_pull_policy.apply(draft, PullPolicy(set="Always"), policy="o")
+    assert apply(draft, rules(tags=[UBUNTU]), Known(), policy="p") == []
+    assert draft.manifest["spec"]["containers"][0]["imagePullPolicy"] == "Always"
+
+
+def test_where_the_image_was_taken_back_its_pull_policy_stays() -> None:
+    container = {"name": "app", "image": "ubuntu", "imagePullPolicy": "Always"}
+    draft = Draft(
+        {"spec": {"containers": [container]}},
+        "Pod",
+        leave=frozenset({"containers[name=app].image"}),
+    )
+    apply(draft, rules(tags=[UBUNTU]), Known(), policy="p")
+    assert draft.edits() == ()

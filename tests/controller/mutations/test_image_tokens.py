@@ -54,6 +54,13 @@ def test_an_image_gets_the_version_of_its_token(image: Any, tokens: Any, after: 
     assert replaced(image, **tokens) == (after, [])
 
 
+def test_with_the_version_of_a_token_comes_its_usual_pull_policy() -> None:
+    container = {"name": "app", "image": "ubuntu", "imagePullPolicy": "Always"}
+    draft = Draft({"spec": {"containers": [container]}}, "Pod")
+    assert replace_images(draft, KnownTokens({"nemu_image_ubuntu": "22.04"})) == []
+    assert draft.manifest["spec"]["containers"][0]["imagePullPolicy"] == "IfNotPresent"
+
+
 @pytest.mark.parametrize(
     ("image", "value", "why"),
     [
