@@ -73,9 +73,13 @@ class AdviceSnapshot:
     items: tuple[RecommendedContainer, ...]
 
 
+IN_TEMPLATE = "template."
+"""Before the path of a field of the workload's template: what is taken back of it is not taken back of its pods."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Tombstone:
-    """A field of a workload's pods that admission must not change: its change was rolled back."""
+    """A field of a workload's pods, or of its template, that admission must not change: its change was rolled back."""
 
     namespace: str
     owner_kind: str

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import structs
 from nemutator_common import names
+from nemutator_common.admission_snapshots import IN_TEMPLATE
 from nemutator_common.process import Process
 
 from nemutator_controller.admission.finding_counts import count_findings
@@ -113,7 +114,11 @@ class TemplateHandler:
             selector_tokens=self.cluster.tokens,
             digests=self.cluster.digests,
             bounds=partial(self.cluster.resource_bounds, subject.namespace),
-            reversed=self.cluster.reversed(subject.namespace, subject.kind, subject.name),
+            reversed=frozenset(
+                path.removeprefix(IN_TEMPLATE)
+                for path in self.cluster.reversed(subject.namespace, subject.kind, subject.name)
+                if path.startswith(IN_TEMPLATE)
+            ),
         )
 
     async def _changed(

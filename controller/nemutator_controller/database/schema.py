@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Float, Index, LargeBinary, MetaData, Tab
 
 from nemutator_controller.database.columns import Number, Words
 
-HEAD = "0015"
+HEAD = "0016"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -97,8 +97,8 @@ reversals = Table(
 tombstones = Table(
     "tombstones",
     metadata,
-    # Fields of a workload's pods that admission no longer changes, because a mutation of them was
-    # rolled back by replacing a pod.
+    # Fields of a workload's pods, or of its template, that admission no longer changes, because a mutation
+    # of them was rolled back.
     Column("namespace", Words, primary_key=True),
     Column("owner_kind", Words, primary_key=True),
     Column("owner_name", Words, primary_key=True),

@@ -12,7 +12,6 @@ from msgspec import structs
 
 from nemutator_controller.following.selected_labels import found_by
 from nemutator_controller.following.workload_views import (
-    ITSELF,
     POD,
     as_pod,
     for_metadata,
@@ -25,7 +24,7 @@ from nemutator_controller.mutations.field_owners import later_owner
 from nemutator_controller.mutations.known_tokens import POLICY as TOKENS
 from nemutator_controller.mutations.known_tokens import Unresolved
 from nemutator_controller.mutations.path_texts import parse_path
-from nemutator_controller.mutations.paths import Json, PathError, field_path, value_at
+from nemutator_controller.mutations.paths import AROUND, Json, PathError, field_path, value_at
 from nemutator_controller.mutations.skips import skips_of
 from nemutator_controller.mutations.stamps import (
     Stamp,
@@ -144,8 +143,8 @@ def _planned(
         return planned.edits, planned.unresolved, kept
     own = plan(as_pod(original, kind), situation_as_pod(situation), for_metadata(chosen))
     return (
-        [structs.replace(edit, path=ITSELF + edit.path) for edit in own.edits],
-        [replace(each, path=ITSELF + each.path) for each in own.unresolved],
+        [structs.replace(edit, path=AROUND + edit.path) for edit in own.edits],
+        [replace(each, path=AROUND + each.path) for each in own.unresolved],
         (),
     )
 
@@ -210,6 +209,6 @@ def candidate_of(found: Json, situation: Situation) -> CandidatePod:
 
 
 def _follows(edit: Edit, policies: Collection[str], kind: str) -> bool:
-    path = edit.path if kind == POD else edit.path.removeprefix(ITSELF)
+    path = edit.path if kind == POD else edit.path.removeprefix(AROUND)
     is_its_own = kind == POD or path != edit.path
     return is_its_own and edit.policy in policies and path.startswith(FOLLOWED)

@@ -12,14 +12,11 @@ from nemutator_common import names
 from nemutator_controller.kube.label_selectors import Selector
 from nemutator_controller.mutations import annotations, labels
 from nemutator_controller.mutations.edits import Draft
-from nemutator_controller.mutations.paths import Json, field_path
+from nemutator_controller.mutations.paths import AROUND, Json, field_path
 from nemutator_controller.policies.model import Match, Policy
 from nemutator_controller.policies.plans import Situation
 
 POD = "Pod"
-
-ITSELF = "workload."
-"""Begins the paths that lead to a workload itself, and not to its template."""
 
 _VERBS = frozenset({labels.VERB, annotations.VERB})
 _SKIPS = (names.SKIP, names.SKIP_MUTATION)
@@ -44,7 +41,7 @@ def situation_as_pod(situation: Situation) -> Situation:
     """That of `as_pod`. Nobody finds it by its labels, so all of them may change."""
     subject = replace(situation.subject, api_version="v1", kind=POD, owner_kind="", owner_name="")
     taken_back = frozenset(
-        path.removeprefix(ITSELF) for path in situation.reversed if path.startswith(ITSELF)
+        path.removeprefix(AROUND) for path in situation.reversed if path.startswith(AROUND)
     )
     return msgspec.structs.replace(
         situation, subject=subject, reversed=taken_back, unwanted=frozenset()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nemutator_common.admission_snapshots import Tombstone
+from nemutator_common.admission_snapshots import IN_TEMPLATE, Tombstone
 from nemutator_common.process import Process
 
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -40,6 +40,7 @@ from nemutator_controller.journal.rollback_plans import (
 )
 from nemutator_controller.journal.ways import POD
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.paths import AROUND, WORKLOADS
 
 TRIES = 10
 """Somebody else may write the object between our read and our write, as kubelet does when a pod starts."""
@@ -199,7 +200,7 @@ class RollingBack:
         uid = await self._uid(Subject(api_version="", kind=kind, namespace=namespace, name=name))
         return [
             KeptTombstone(
-                tombstone=Tombstone(namespace, kind, name, edit.path),
+                tombstone=Tombstone(namespace, kind, name, self._kept_path(subject, edit)),
                 at=self.process.clock.now(),
                 decision=plan.decision.id,
                 policy=edit.policy,
@@ -208,6 +209,12 @@ class RollingBack:
             )
             for edit in edits
         ]
+
+    def _kept_path(self, subject: Subject, edit: Edit) -> str:
+        """As a tombstone names it: in a cluster other policies change templates than pods."""
+        if not self.objects.running or subject.kind not in WORKLOADS:
+            return edit.path
+        return edit.path if edit.path.startswith(AROUND) else f"{IN_TEMPLATE}{edit.path}"
 
     async def _uid(self, owner: Subject) -> str:
         try:

@@ -45,6 +45,9 @@ WORKLOADS: Mapping[str, tuple[str, str]] = {
 
 POD = "Pod"
 
+AROUND = "workload."
+"""Begins the paths that lead to a workload itself, and not to its template."""
+
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     POD: (),
     "Deployment": ("spec", "template"),

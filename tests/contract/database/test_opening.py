@@ -14,7 +14,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.database.schema import HEAD, metadata
 from nemutator_controller.database.sqlite import SqliteEngines, open_sqlite
 from nemutator_controller.database.upgrade import MIGRATIONS, migrate
-from sqlalchemy import Connection, MetaData, create_engine
+from sqlalchemy import Connection, MetaData, create_engine, select
 
 from tests.fakes.databases import LARGEST
 
@@ -54,6 +54,40 @@ def test_every_older_form_becomes_todays_with_what_is_in_it(tmp_path: Path, revi
     with engines.reading(5) as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
         assert kept(connection, before) == before
+    engines.close()
+
+
+def test_what_an_older_version_took_back_of_templates_is_named_as_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    engine = create_engine(f"sqlite:///{path}")
+    asked = [
+        ("admission-1", "Deployment", "metadata.labels[a]"),
+        ("admission-1", "Deployment", "workload.metadata.labels[a]"),
+        ("admission-1", "Pod", "metadata.labels[b]"),
+        # What a machine without a cluster applied.
+        ("brain", "Deployment", "metadata.labels[c]"),
+    ]
+    with engine.begin() as connection:
+        migrate(connection, "0015")
+        there = MetaData()
+        there.reflect(connection)
+        for number, (writer, kind, field) in enumerate(asked):
+            words = dict.fromkeys(("namespace", "name", "state"), "x")
+            one = {**words, "id": f"d{number}", "at": 1, "writer": writer, "document": b"{}"}
+            connection.execute(there.tables["decisions"].insert().values(kind=kind, **one))
+            stone = {"namespace": "x", "owner_kind": "Deployment", "owner_name": "web", "at": 1}
+            of = {"path": field, "decision": f"d{number}"}
+            connection.execute(there.tables["tombstones"].insert().values(**stone, **of))
+    engine.dispose()
+    engines = opened(path)
+    with engines.reading(5) as connection:
+        found = set(connection.scalars(select(metadata.tables["tombstones"].c.path)))
+    assert found == {
+        "template.metadata.labels[a]",
+        "workload.metadata.labels[a]",
+        "metadata.labels[b]",
+        "metadata.labels[c]",
+    }
     engines.close()
 
 

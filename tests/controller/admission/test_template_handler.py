@@ -177,7 +177,7 @@ async def test_the_job_of_a_cron_job_has_its_template_already() -> None:
 
 async def test_what_was_taken_back_for_a_workload_stays_so() -> None:
     templates = Templates(half=HALF)
-    templates.world.taken_back = frozenset({"containers[name=app].resources.requests.cpu"})
+    templates.world.taken_back = frozenset({"template.containers[name=app].resources.requests.cpu"})
     assert await templates.ask(workload()) == AdmissionResponse()
 
 
@@ -281,3 +281,18 @@ async def test_selectors_by_tokens_leave_placeholders_of_the_template_to_its_pod
         "labels": {"name": "web"},
         "annotations": {"owner": "nemu_anno_value_owner"},
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "follows"),
+    [("template.metadata.labels[team]", False), ("metadata.labels[team]", True)],
+)
+async def test_what_was_taken_back_of_pods_is_not_taken_back_of_their_template(
+    path: str, follows: bool
+) -> None:
+    labels = {"labels": {"add": {"team": "blue"}}}
+    templates = Templates(
+        team={"applyTo": "template", "mode": "Apply", "mutations": [labels]},
+    )
+    templates.world.taken_back = frozenset({path})
+    assert bool((await templates.ask(workload())).operations) is follows

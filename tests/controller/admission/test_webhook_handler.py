@@ -230,6 +230,9 @@ async def test_what_was_taken_back_stays_taken_back() -> None:
     admission = Admission(team=TEAM)
     admission.world.taken_back = frozenset({"metadata.labels[team]"})
     assert (await admission.ask()).operations == ()
+    # Of the template that was of another policy.
+    admission.world.taken_back = frozenset({"template.metadata.labels[team]"})
+    assert (await admission.ask()).operations
 
 
 async def test_a_defect_of_ours_keeps_nobody_out() -> None:

@@ -72,8 +72,8 @@ async def test_a_template_is_taken_back_once_admission_knows_that_it_stays_so() 
     # Nothing is left of our changes, and nothing says so.
     assert made["metadata"] == {"name": "web"}
     assert {(each.owner_kind, each.path) for each in place.journal.stones} == {
-        ("Deployment", TEAM),
-        ("Deployment", CPU),
+        ("Deployment", f"template.{TEAM}"),
+        ("Deployment", f"template.{CPU}"),
     }
 
 

@@ -99,7 +99,12 @@ def test_a_template_shows_what_will_run_and_is_taken_back_for_good(
     cluster = webhook.cluster
     half = {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}
     label = {"labels": {"set": {"template": "changed"}}}
-    cluster.apply(policy("template", namespace, half, label, applyTo="template"))
+    # The API server spells these letters its own way, and compares what a patch tests by the byte.
+    query, of_pods = "a=1&b=<2>", {"annotations": {"set": {"query": "of pods"}}}
+    texts = {"annotations": {"set": {"query": query}}}
+    variable = {"env": {"set": [{"name": "QUERY", "value": query}]}}
+    cluster.apply(policy("template", namespace, half, label, texts, variable, applyTo="template"))
+    cluster.apply(policy("pods", namespace, of_pods))
     deployment = workload(namespace)
 
     def applied(*more: str) -> Json:
@@ -115,6 +120,8 @@ def test_a_template_shows_what_will_run_and_is_taken_back_for_good(
     made = applied()
     [container] = made["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["requests"] == {"cpu": "500m", "memory": "64Mi"}
+    assert container["env"][-1] == {"name": "QUERY", "value": query}
+    assert made["spec"]["template"]["metadata"]["annotations"] == {"query": query}
     assert STAMP not in made["spec"]["template"]["metadata"].get("annotations", {})
     stamp = json.loads(made["metadata"]["annotations"][STAMP])
     # Applied again it is the very same object, and its pods are not rolled.
@@ -144,9 +151,22 @@ def test_a_template_shows_what_will_run_and_is_taken_back_for_good(
         [container] = back["spec"]["template"]["spec"]["containers"]
         assert container["resources"]["requests"]["cpu"] == "1"
         assert back["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
+        assert "annotations" not in back["spec"]["template"]["metadata"]
+        assert "env" not in container
         assert STAMP not in back["metadata"]["annotations"]
+
+    # Of its pods nothing was taken back, and another policy is for them.
+    assert "template.metadata.annotations[query]" in nemutator(webhook, "tombstones", here).stdout
+    cluster.kubectl("scale", "deployment/web", "--replicas=1", here)
+
+    def annotations() -> list[Json]:
+        pods = cluster.get("pods", here, "--selector=app=web")["items"]
+        return [dict(each["metadata"].get("annotations", {})) for each in pods]
+
+    until(annotations, "its ReplicaSet has made a pod", within_s=60)
+    assert {each.get("query") for each in annotations()} == {"of pods"}
     cluster.kubectl("delete", "deployment", "web", f"--namespace={namespace}")
-    cluster.kubectl("delete", "mutationpolicy", "template")
+    cluster.kubectl("delete", "mutationpolicy", "template", "pods")
 
 
 def workload(namespace: str) -> Json:
