@@ -76,7 +76,9 @@ def view(answer: ClusterAnswer) -> str:
 
 
 def _cells(row: ClusterRow, now: Amount) -> Sequence[str]:
-    seen = f"{max(0.0, now - row.published_at):.0f}s{' stale' if row.stale else ''}"
+    # Of tables that cannot be read nobody knows when they were written.
+    ago = f"{max(0.0, now - row.published_at):.0f}s" if row.published_at else "-"
+    seen = f"{ago}{' stale' if row.stale else ''}"
     name = f"{row.name} (here)" if row.here else row.name
     if row.summary is None:
         # Another version has written it.

@@ -13,7 +13,12 @@ from aiohttp.test_utils import TestClient, TestServer
 from nemutator_controller.inventory.documents import workload_item, workload_totals
 from nemutator_controller.inventory.fleet.endpoint import FleetApi
 from nemutator_controller.inventory.fleet.ports import Publications
-from nemutator_controller.inventory.fleet.published import STALE_S, SUMMARY, documents_of
+from nemutator_controller.inventory.fleet.published import (
+    STALE_S,
+    SUMMARY,
+    UnreadablePublicationError,
+    documents_of,
+)
 from nemutator_controller.inventory.fleet.sql import SqlPublications
 from nemutator_controller.inventory.node_documents import node_item
 from nemutator_ctl.__main__ import main
@@ -99,6 +104,33 @@ async def test_clusters_on_one_postgresql_keep_apart_and_see_each_other(
         # Who has no name keeps its tables where it always did, and is not shown.
         with opened_on(server) as alone:
             assert set(await SqlPublications(alone, "").all_of(SUMMARY)) == {"east", "west-2"}
+
+
+@pytest.mark.e2e
+async def test_tables_that_cannot_be_read_hide_no_other_clusters(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    with (
+        new_database(postgres, tmp_path) as server,
+        opened_on(replace(server, schema="nemutator_east")) as database,
+    ):
+        store = SqlPublications(database, "east")
+        await store.publish({SUMMARY: b"one"}, at=5.0)
+        for cluster, columns in (("a", "name text"), ("z", "name text, at float8, packed bytea")):
+            schema = f"nemutator_{cluster}"
+            statements = (
+                f"CREATE SCHEMA {schema}",
+                f"CREATE TABLE {schema}.published ({columns})",
+            )
+            for statement in statements:
+                await database.write(lambda c, told=text(statement): c.execute(told))
+        far = text("INSERT INTO nemutator_z.published VALUES ('summary', 1e300, '')")
+        await database.write(lambda connection: connection.execute(far))
+        found = await store.all_of(SUMMARY)
+        shown = {name: (one.at, one.packed) for name, one in found.items()}
+        assert shown == {"a": (0.0, b""), "east": (5.0, b"one"), "z": (0.0, b"")}
+        with pytest.raises(UnreadablePublicationError):
+            await store.find("a", SUMMARY)
 
 
 def published() -> dict[str, bytes]:

@@ -31,15 +31,17 @@ def test_each_cluster_has_a_line_and_all_have_one() -> None:
         cluster("east", here=True),
         cluster("west", stale=True, published_at=-300.0),
         cluster("old", summary=None),
-        stale=1,
+        cluster("older", summary=None, stale=True, published_at=0.0),
+        stale=2,
     )
-    head, east, west, old, last = view(cluster_answer(shown)).splitlines()
+    head, east, west, old, older, last = view(cluster_answer(shown)).splitlines()
     assert head.split()[:5] == ["CLUSTER", "SEEN", "NODES", "PODS", "WORKLOADS"]
     assert east.split()[:5] == ["east", "(here)", "30s", "1", "4"]
     assert "8000m" in east
     assert west.split()[:3] == ["west", "400s", "stale"]
     assert old.split()[:4] == ["old", "30s", "unreadable", "-"]
-    assert last.split()[:4] == ["all", "3", "1", "stale"]
+    assert older.split()[:4] == ["older", "-", "stale", "unreadable"]
+    assert last.split()[:4] == ["all", "4", "2", "stale"]
 
 
 def test_without_a_name_there_is_no_cluster() -> None:

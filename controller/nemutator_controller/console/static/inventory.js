@@ -232,7 +232,8 @@ export const clusters = {
             ...lines(one.summary.nodes),
             amounts(one.summary.workloads.waste),
           ]),
-      { ...ago(one.published_at, now), ...(one.stale ? { grade: "suffer" } : {}) },
+      // Of tables that cannot be read nobody knows when they were written.
+      { ...(one.published_at ? ago(one.published_at, now) : cell("-")), ...(one.stale ? { grade: "suffer" } : {}) },
     ],
     links: [
       ["nodes", "capacity"],

@@ -23,7 +23,7 @@ LIST_PATH = f"{CLUSTER}/history/workloads"
 
 _NO_CLUSTER = "no cluster of that name has saved anything"
 _CLUSTERS = "name one that `nemutator clusters` shows"
-_LISTED = f"{LIST_PATH} lists all that have a history"
+_LISTED = f"{LIST_PATH.format(cluster='NAME')} lists all that have a history"
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 

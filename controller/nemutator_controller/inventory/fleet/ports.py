@@ -14,10 +14,12 @@ class Publications(Protocol):
         ...
 
     async def all_of(self, name: str) -> Mapping[str, PublishedDocument]:
-        """The document *name* of each cluster that has one, by cluster."""
+        """The document *name* of each cluster that has one, by cluster; `UNKNOWN` where its tables cannot be read."""
         ...
 
-    async def find(self, cluster: str, name: str) -> PublishedDocument | None: ...
+    async def find(self, cluster: str, name: str) -> PublishedDocument | None:
+        """Raises `UnreadablePublicationError` where the tables of *cluster* cannot be read."""
+        ...
 
     async def owner(self, claimed_by: str) -> str:
         """Which cluster these tables are of, by its identity: *claimed_by* from now on, if none has claimed them."""

@@ -40,6 +40,10 @@ class PublishedDocument:
     packed: bytes
 
 
+UNKNOWN = PublishedDocument(0.0, b"")
+"""Of a cluster whose tables another version has made: neither when nor what it has published can be read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSummary:
     version: str = __version__

@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select
 
 from nemutator_controller.database.access import Database
-from nemutator_controller.database.cluster_tables import clusters_with, read_of
+from nemutator_controller.database.cluster_tables import OtherVersionError, clusters_with, read_of
 from nemutator_controller.database.schema import published
 from nemutator_controller.database.statements import insert_new
-from nemutator_controller.inventory.fleet.published import PublishedDocument
+from nemutator_controller.inventory.fleet.published import (
+    UNKNOWN,
+    PublishedDocument,
+    UnreadablePublicationError,
+)
 
 OWNER = "owner"
 """The document that says which cluster the tables are of."""
+
+LATEST = 1e11
+"""Seconds since 1970: no clock is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,13 @@ class SqlPublications:
         def job(connection: Connection) -> dict[str, PublishedDocument]:
             found = {}
             for cluster in self._clusters(connection):
-                if (publication := self._find(connection, cluster, name)) is not None:
+                try:
+                    # PostgreSQL ends what one failed statement is in: here only the part for this cluster.
+                    with connection.begin_nested():
+                        publication = self._find(connection, cluster, name)
+                except OtherVersionError:
+                    publication = UNKNOWN
+                if publication is not None:
                     found[cluster] = publication
             return found
 
@@ -50,7 +63,10 @@ class SqlPublications:
                 return None
             return self._find(connection, cluster, name)
 
-        return await self.database.read(job)
+        try:
+            return await self.database.read(job)
+        except OtherVersionError as error:
+            raise UnreadablePublicationError(str(error)) from error
 
     async def owner(self, claimed_by: str) -> str:
         def job(connection: Connection) -> str:
@@ -68,4 +84,7 @@ class SqlPublications:
     def _find(self, connection: Connection, cluster: str, name: str) -> PublishedDocument | None:
         query = select(published.c.at, published.c.packed).where(published.c.name == name)
         row = read_of(connection, cluster, query).one_or_none()
-        return None if row is None else PublishedDocument(row.at, row.packed)
+        if row is None:
+            return None
+        # What another cluster has written may be anything.
+        return PublishedDocument(row.at if 0 <= row.at <= LATEST else UNKNOWN.at, row.packed)
