@@ -1,6 +1,6 @@
 """What brains share, in memory: as PostgreSQL keeps it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from nemutator_common.clocks import Clock
 from nemutator_common.wire_activity import Flow
@@ -22,6 +22,17 @@ class SharedRows:
         self.rows: dict[ContainerKey, SavedUsage] = {}
         self._last = 0
 
+    def copy(self) -> Callable[[], None]:
+        """Back up what is here; what is returned restores it."""
+        claim, heard_at, last = self.claim, self.heard_at, self._last
+        waiting, rows = dict(self.waiting), dict(self.rows)
+
+        def restore() -> None:
+            self.claim, self.heard_at, self._last = claim, heard_at, last
+            self.waiting, self.rows = dict(waiting), dict(rows)
+
+        return restore
+
     def report(
         self, node: str, points: UsagePoints | None = None, flows: Sequence[Flow] = ()
     ) -> None:
@@ -38,9 +49,11 @@ class MemorySharedUsages(Failing):
 
     def __init__(self, rows: SharedRows, holder: str) -> None:
         self._rows, self._holder = rows, holder
+        self._heard_at = 0.0
 
     async def take(self) -> Claim | None:
         self._work()
+        self._heard_at = 0.0
         rows, now = self._rows, self._rows.clock.now()
         if rows.claim.holder != self._holder and rows.heard_at >= now - LOST_AFTER_S:
             return None
@@ -50,9 +63,9 @@ class MemorySharedUsages(Failing):
 
     async def renew(self, claim: Claim) -> bool:
         self._work()
-        if claim != self._rows.claim:
+        if claim != self._rows.claim or self._rows.heard_at < self._heard_at:
             return False
-        self._rows.heard_at = self._rows.clock.now()
+        self._rows.heard_at = self._heard_at = self._rows.clock.now()
         return True
 
     async def release(self, claim: Claim) -> None:

@@ -41,11 +41,18 @@ def take(connection: Connection, name: str, holder: str) -> Claim | None:
     return claim
 
 
-def renew(connection: Connection, claim: Claim) -> bool:
-    """Say that the holder is there; False when it holds no longer."""
-    return bool(
-        connection.execute(update(claims).where(*_is(claim)).values(heard_at=_now())).rowcount
+def renew(connection: Connection, claim: Claim, *, heard_at: float = 0.0) -> float | None:
+    """Say that the holder is there, and return when that was; None when it holds no longer.
+
+    None also when the database no longer knows that it was heard of *heard_at*: then it was set back in time.
+    """
+    renewed = (
+        update(claims)
+        .where(*_is(claim), claims.c.heard_at >= heard_at)
+        .values(heard_at=_now())
+        .returning(claims.c.heard_at)
     )
+    return connection.scalar(renewed)
 
 
 def release(connection: Connection, claim: Claim) -> None:
@@ -64,7 +71,7 @@ def write_by(connection: Connection, claim: Claim | None) -> None:
 
     Without a claim there is one brain alone.
     """
-    if claim is not None and not renew(connection, claim):
+    if claim is not None and renew(connection, claim) is None:
         raise ClaimLostError
 
 

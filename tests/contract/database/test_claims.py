@@ -20,7 +20,7 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.shared.kept_points import unpack
 from nemutator_controller.sizing.shared.sql import SqlSharedUsages, with_points
 from nemutator_controller.usage.sql import record
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from tests.contract.database.test_usages import kept
 from tests.controller.history.points import key
@@ -70,6 +70,26 @@ async def test_one_has_it_until_nothing_is_heard_of_it(brains: list[Database]) -
     assert not await one.renew(first)
     await other.release(second)
     assert await one.take() is not None
+
+
+async def test_a_database_that_was_set_back_is_noticed(
+    brains: list[Database], caplog: pytest.LogCaptureFixture
+) -> None:
+    shared = SqlSharedUsages(brains[0], "a")
+    claim = await shared.take()
+    assert claim is not None
+    assert await shared.renew(claim)
+    before = await brains[0].read(lambda connection: connection.scalar(select(table.c.heard_at)))
+    assert await shared.renew(claim)
+    restored = update(table).values(heard_at=before)
+    await brains[0].write(lambda connection: connection.execute(restored).rowcount)
+    assert not await shared.renew(claim)
+    assert [record.message for record in caplog.records] == ["database_set_back"]
+    again = await shared.take()
+    assert again is not None
+    assert again.generation == claim.generation + 1
+    for _ in range(2):
+        assert await shared.renew(again)
 
 
 async def test_a_process_that_started_again_takes_its_own_claim(brains: list[Database]) -> None:

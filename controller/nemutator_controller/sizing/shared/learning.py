@@ -242,7 +242,7 @@ class SharedLearning:
             await self._start_beside(None)
 
     async def _lose(self) -> None:
-        """Another brain learns: what is in memory alone, it has learned itself."""
+        """Another brain learns, and what is in memory alone it has learned itself; or the store was set back, and counts anew."""
         log.warning("learning_lost")
         self._claim = None
         self.on_turn(None)

@@ -1,8 +1,9 @@
 """Points that wait to be learned, the claim of who learns, and what was learned, in PostgreSQL."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,8 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.shared.kept_points import WaitingPoints, pack
 from nemutator_controller.sizing.sql import LOAD_S, packed_rows, replace_rows, usages_in
+
+log = logging.getLogger(__name__)
 
 LEARNER = "learner"
 AT_ONCE = 200
@@ -54,18 +57,28 @@ def with_points(record: Record) -> Record:
     return both
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SqlSharedUsages:
     """A `SharedUsages`."""
 
     database: Database
     holder: str
+    _heard_at: float = field(default=0.0, init=False)
+    """When the claim was renewed last, as PostgreSQL has said."""
 
     async def take(self) -> Claim | None:
+        self._heard_at = 0.0
         return await self.database.write(partial(claims.take, name=LEARNER, holder=self.holder))
 
     async def renew(self, claim: Claim) -> bool:
-        return await self.database.write(partial(claims.renew, claim=claim))
+        renewed = partial(claims.renew, claim=claim, heard_at=self._heard_at)
+        heard_at = await self.database.write(renewed)
+        if heard_at is not None:
+            self._heard_at = heard_at
+        elif await self.database.write(partial(claims.held, claim=claim)):
+            # Nobody has taken it: a backup was restored, or a standby that lags has taken over.
+            log.warning("database_set_back")
+        return heard_at is not None
 
     async def release(self, claim: Claim) -> None:
         await self.database.write(partial(claims.release, claim=claim))

@@ -8,7 +8,7 @@ from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.shared.kept_points import WaitingPoints
-from nemutator_controller.sizing.shared.learning import AT_ONCE
+from nemutator_controller.sizing.shared.learning import AT_ONCE, TURN_S
 
 from tests.controller.sizing.shared.brains import LOST_S, Brain, Brains, points
 from tests.fakes.shared_usages import MemorySharedUsages
@@ -183,3 +183,27 @@ async def test_who_hears_that_it_lost_the_claim_forgets_what_it_had_not_saved(
     await other.learning.turn()
     await one.learning.turn()
     assert (one.learning.learns, one.known()) == (False, {})
+
+
+async def test_a_store_that_was_set_back_is_noticed_and_what_comes_then_is_learned(
+    brains: Brains,
+) -> None:
+    one = brains.all[0]
+    brains.rows.report("n1", points())
+    await one.learning.turn()
+    await one.learning.save()
+    restore = brains.rows.copy()
+    brains.rows.report("n1", points())
+    brains.clock.jump(TURN_S)
+    await one.learning.turn()
+    assert one.known() == {"a": 2}
+    restore()
+    # It gets the number of the one that is lost.
+    brains.rows.report("n1", points("/s/b"))
+    for _ in range(2):
+        brains.clock.jump(TURN_S)
+        await one.learning.turn()
+    assert one.learning.learns
+    assert one.known() == {"a": 1, "b": 1}
+    await one.learning.save()
+    assert {key.owner: row.points for key, row in brains.rows.rows.items()} == {"a": 1, "b": 1}
