@@ -52,7 +52,8 @@ def renew(connection: Connection, claim: Claim, *, heard_at: float = 0.0) -> flo
         .values(heard_at=_now())
         .returning(claims.c.heard_at)
     )
-    return connection.scalar(renewed)
+    heard_at_now: float | None = connection.scalar(renewed)
+    return heard_at_now
 
 
 def release(connection: Connection, claim: Claim) -> None:

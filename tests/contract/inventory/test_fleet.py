@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from nemutator_controller.database.access import Database
 from nemutator_controller.inventory.documents import workload_item, workload_totals
 from nemutator_controller.inventory.fleet.endpoint import FleetApi
 from nemutator_controller.inventory.fleet.ports import Publications
@@ -106,6 +107,10 @@ async def test_clusters_on_one_postgresql_keep_apart_and_see_each_other(
             assert set(await SqlPublications(alone, "").all_of(SUMMARY)) == {"east", "west-2"}
 
 
+async def done(database: Database, statement: str) -> None:
+    await database.write(lambda connection: connection.execute(text(statement)))
+
+
 @pytest.mark.e2e
 async def test_tables_that_cannot_be_read_hide_no_other_clusters(
     postgres: Postgres, tmp_path: Path
@@ -123,9 +128,8 @@ async def test_tables_that_cannot_be_read_hide_no_other_clusters(
                 f"CREATE TABLE {schema}.published ({columns})",
             )
             for statement in statements:
-                await database.write(lambda c, told=text(statement): c.execute(told))
-        far = text("INSERT INTO nemutator_z.published VALUES ('summary', 1e300, '')")
-        await database.write(lambda connection: connection.execute(far))
+                await done(database, statement)
+        await done(database, "INSERT INTO nemutator_z.published VALUES ('summary', 1e300, '')")
         found = await store.all_of(SUMMARY)
         shown = {name: (one.at, one.packed) for name, one in found.items()}
         assert shown == {"a": (0.0, b""), "east": (5.0, b"one"), "z": (0.0, b"")}
