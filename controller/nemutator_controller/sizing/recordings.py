@@ -3,6 +3,7 @@
 All are strangers' bytes: what is no number, negative or from another time is left out and counted.
 """
 
+import codecs
 import csv
 import io
 import math
@@ -74,6 +75,7 @@ def read_recording(content: bytes, resource: Resource, *, step_s: int, now: floa
     Raises `UnreadableRecordingError`.
     """
     dropped: dict[str, int] = {}
+    content = content.removeprefix(codecs.BOM_UTF8)
     is_json = content.lstrip()[:1] == b"{"
     if is_json and is_history(content):
         points = _history(content, resource)
@@ -184,7 +186,7 @@ def _in_steps(
 
 def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterable[RecordedPoint]:
     try:
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        text = io.StringIO(content.decode(), newline="")
     except UnicodeDecodeError as error:
         raise UnreadableRecordingError(f"it is not UTF-8 at byte {error.start}") from error
     lines = csv.reader(text)
@@ -197,16 +199,24 @@ def _csv(content: bytes, resource: Resource, dropped: dict[str, int]) -> Iterabl
                 f"its first line does not name {', '.join(missing)}; needed are {', '.join(wanted)}, with commas between"
             )
         places = [titles.index(title) for title in wanted]
+        before = lines.line_num
         for line in lines:
+            # A quote without its other half takes all lines after it, up to the next quote.
+            taken, before = lines.line_num - before, lines.line_num
             if not line:
                 continue
             if len(line) <= max(places) or max(map(len, line)) > LONGEST_FIELD:
-                _count(dropped, UNREADABLE)
+                _count(dropped, UNREADABLE, taken)
                 continue
             at, name, pod, value = (line[place] for place in places)
             # An empty cell is a moment at which nothing was measured.
-            if value.strip():
-                yield RecordedPoint(name, pod, _moment(at), _number(value))
+            if not value.strip():
+                continue
+            point = RecordedPoint(name, pod, _moment(at), _number(value))
+            if math.isnan(point.at) or math.isnan(point.value):
+                _count(dropped, UNREADABLE, taken)
+                continue
+            yield point
     except csv.Error as error:
         raise UnreadableRecordingError(f"line {lines.line_num}: {error}") from error
 

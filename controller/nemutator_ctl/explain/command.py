@@ -4,19 +4,12 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
+from nemutator_ctl.explain.asking import asked
 from nemutator_ctl.explain.histogram import Drawing
-from nemutator_ctl.explain.view import (
-    ADVICE_PATH,
-    HISTOGRAMS_PATH,
-    chosen,
-    decode,
-    decode_histograms,
-    nothing_of,
-    view,
-)
+from nemutator_ctl.explain.view import view
 
 
 def main(argv: Sequence[str]) -> int:
@@ -30,21 +23,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("container", nargs="?", help="only this one")
     parser.add_argument("-n", "--namespace", help="where it is")
     given = parser.parse_args(argv)
-    query = arguments.present(namespace=given.namespace)
-    brain = arguments.brain(given)
-    recommendations = decode(brain.get(ADVICE_PATH, query))
-    rows = chosen(recommendations, given.workload, given.container)
-    if not rows:
-        raise OperatorError(
-            nothing_of(
-                given.workload, given.container, chosen(recommendations, given.workload, None)
-            ),
-            remedy="`nemutator advise` shows all that was",
-            code=ExitCode.FAILED,
-        )
-    wanted = arguments.present(workload=given.workload, container=given.container)
-    used = decode_histograms(brain.get(HISTOGRAMS_PATH, {**query, **wanted}))
-    arguments.write(None, "table", lambda: view(rows, used, _drawing()))
+    found = asked(arguments.brain(given), given.workload, given.container, given.namespace)
+    arguments.write(None, "table", lambda: view(found.rows, found.used, _drawing()))
     return ExitCode.OK
 
 

@@ -17,6 +17,8 @@ from nemutator_controller.updating.model import sizing_of
 VPA = "VerticalPodAutoscaler"
 GROUP = "autoscaling.k8s.io/"
 LONGEST_NAME = 253
+USUAL_REPLICAS = 2
+"""Of a workload with fewer pods, VPA's updater changes none where the autoscaler says nothing else (`--min-replicas`)."""
 
 _MODES = {
     "Off": "Off",
@@ -87,6 +89,14 @@ def _imported(autoscaler: Json) -> Imported:
     differences = list(_differences(spec, update, is_off=word == "Off"))
     if word not in _MODES:
         differences.append(f"updateMode {word} is not known: mode Off")
+    replicas = _replicas(update)
+    if mode in ("Evict", "InPlace") and replicas is None:
+        replicas = USUAL_REPLICAS
+        differences.append(
+            f"it names no minReplicas: {USUAL_REPLICAS}, unless your updater has another --min-replicas"
+        )
+    elif mode == "Evict" and replicas == 1:
+        differences.append("the only pod of a workload is never evicted")
     unsayable = list(containers.unsayable)
     if unsayable and mode != "Off":
         differences += [f"{why}: mode Off in the place of {mode}" for why in unsayable]
@@ -103,8 +113,7 @@ def _imported(autoscaler: Json) -> Imported:
             **containers.resources,
         },
     }
-    replicas = update.get("minReplicas")
-    if isinstance(replicas, int) and not isinstance(replicas, bool) and 1 <= replicas <= 10_000:
+    if replicas is not None:
         policy["minReplicas"] = replicas
     return Imported(
         f"{namespace}/{name}",
@@ -117,6 +126,13 @@ def _imported(autoscaler: Json) -> Imported:
         differences,
         _fault(name, called, policy),
     )
+
+
+def _replicas(update: Json) -> int | None:
+    found = update.get("minReplicas")
+    if not isinstance(found, int) or isinstance(found, bool):
+        return None
+    return found if 1 <= found <= 10_000 else None
 
 
 def _fault(name: str, called: str, policy: Json) -> str:
@@ -155,7 +171,12 @@ def _differences(spec: Json, update: Json, *, is_off: bool) -> Iterator[str]:
 
 
 def _containers(policies: Sequence[Any]) -> _Containers:
-    rules = {_text(_map(one).get("containerName")) or "*": _map(one) for one in policies}
+    rules: dict[str, Json] = {}
+    for one in map(_map, policies):
+        container = _text(one.get("containerName")) or "*"
+        # Of several for one container VPA takes the first, of several for all others the last.
+        if container == "*" or container not in rules:
+            rules[container] = one
     rest = rules.get("*", {})
     named = {name: rule for name, rule in rules.items() if name != "*"}
     is_rest_on = not _is_off(rest)

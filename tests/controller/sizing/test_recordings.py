@@ -56,6 +56,23 @@ def test_moments_may_be_written_for_people() -> None:
     np.testing.assert_array_equal(_read(text).uses[0].pods, [[1.0, np.nan, 2.0]])
 
 
+def test_a_mark_of_byte_order_is_no_part_of_json_either() -> None:
+    answer = {
+        "status": "success",
+        "data": {
+            "resultType": "matrix",
+            "result": [{"metric": {"pod": "a"}, "values": [[0, "1"], [3600, "2"]]}],
+        },
+    }
+    assert len(_read("\N{BOM}" + json.dumps(answer)).uses) == 1
+
+
+def test_all_lines_count_that_a_stray_quote_has_swallowed() -> None:
+    lines = [f"{300 * number},web,a,1" for number in range(100)]
+    lines[40] = '12000,"web,a,1'
+    assert _read("\n".join(["time,name,pod,cpu", *lines])).dropped == {"unreadable": 60}
+
+
 def test_what_is_no_use_is_left_out_and_counted() -> None:
     found = _read(
         "time,name,pod,cpu\n0,web,a,1\nx,web,a,1\n0,web,a,nan\n0,web,a,1e999\n0,web,a,-1\n"

@@ -43,6 +43,37 @@ def test_modes_are_those_that_do_the_same(word: str, mode: str) -> None:
     assert found.policy["spec"]["minReplicas"] == 3
 
 
+@pytest.mark.parametrize("word", ["Auto", "Recreate", "InPlaceOrRecreate", "InPlace", None])
+def test_who_names_no_replicas_changes_no_workload_of_one_as_the_autoscaler_would_not(
+    word: str | None,
+) -> None:
+    found = one(updatePolicy={"updateMode": word})
+    assert found.policy["spec"]["minReplicas"] == 2
+    assert any("minReplicas" in why for why in found.differences)
+
+
+@pytest.mark.parametrize("word", ["Off", "Initial"])
+def test_who_changes_no_pod_that_runs_needs_no_replicas(word: str) -> None:
+    assert "minReplicas" not in one(updatePolicy={"updateMode": word}).policy["spec"]
+
+
+@pytest.mark.parametrize("word", ["Recreate", "InPlaceOrRecreate"])
+def test_that_an_only_pod_would_be_evicted_has_no_counterpart(word: str) -> None:
+    found = one(updatePolicy={"updateMode": word, "minReplicas": 1})
+    assert found.policy["spec"]["minReplicas"] == 1
+    assert "the only pod of a workload is never evicted" in found.differences
+
+
+def test_of_two_rules_for_one_container_the_autoscaler_takes_the_first() -> None:
+    rules = [
+        {"containerName": "*", "mode": "Off"},
+        {"containerName": "app", "maxAllowed": {"cpu": "1"}},
+        {"containerName": "app", "maxAllowed": {"cpu": "8"}},
+    ]
+    found = one(resourcePolicy={"containerPolicies": rules})
+    assert found.policy["spec"]["resources"] == {"containers": ["app"], "cpu": {"max": "1"}}
+
+
 @pytest.mark.parametrize(
     ("word", "mode"), [(False, "Off"), (True, "Off"), (7, "Off"), (None, "Evict")]
 )
@@ -101,7 +132,8 @@ def test_it_is_for_the_same_workload_within_the_same_bounds() -> None:
         "memory": {"max": "1Gi"},
     }
     assert [why.partition(":")[0] for why in found.differences] == [
-        "while the VerticalPodAutoscaler is there and not Off, its workload is left to it"
+        "while the VerticalPodAutoscaler is there and not Off, its workload is left to it",
+        "it names no minReplicas",
     ]
 
 
