@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from nemutator_common.errors import ExitCode, OperatorError
 
-from nemutator_ctl import arguments
 from nemutator_ctl.api import Api
 from nemutator_ctl.explain.view import (
     ADVICE_PATH,
@@ -28,9 +27,13 @@ class AskedWorkload:
 
 def asked(brain: Api, workload: str, container: str | None, namespace: str | None) -> AskedWorkload:
     """Raises `OperatorError` where there is nothing to explain."""
-    query = arguments.present(namespace=namespace)
+    query = (
+        {"workload": workload}
+        if namespace is None
+        else {"namespace": namespace, "workload": workload}
+    )
     # A brain that is older answers with all there is in the namespace.
-    recommendations = decode(brain.get(ADVICE_PATH, {**query, "workload": workload}))
+    recommendations = decode(brain.get(ADVICE_PATH, query))
     rows = chosen(recommendations, workload, container)
     if not rows:
         raise OperatorError(
@@ -38,6 +41,6 @@ def asked(brain: Api, workload: str, container: str | None, namespace: str | Non
             remedy="`nemutator advise` shows all that was",
             code=ExitCode.FAILED,
         )
-    wanted = arguments.present(workload=workload, container=container)
-    used = decode_histograms(brain.get(HISTOGRAMS_PATH, {**query, **wanted}))
+    wanted = query if container is None else {**query, "container": container}
+    used = decode_histograms(brain.get(HISTOGRAMS_PATH, wanted))
     return AskedWorkload(rows, used)

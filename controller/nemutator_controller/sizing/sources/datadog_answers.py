@@ -165,7 +165,9 @@ def read_answer(content: bytes, *, units: Sequence[str], now: float) -> DatadogA
         if math.isnan(times) or name in of_query:
             _count(dropped, UNIT if math.isnan(times) else DUPLICATE, told)
             continue
-        values = np.array([math.nan if value is None else value for value in row]) * times
+        # What is infinite then is more than any machine has, and left out as such.
+        with np.errstate(over="ignore"):
+            values = np.array([math.nan if value is None else value for value in row]) * times
         known = ~np.isnan(values)
         for why, wrong in sound.items():
             _count(dropped, why, int((known & wrong).sum()))

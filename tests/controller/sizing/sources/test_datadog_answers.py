@@ -79,6 +79,12 @@ def test_a_unit_that_nobody_knows_is_left_out_and_counted() -> None:
     assert (answer.series, answer.dropped) == ([[]], {"unit": 2})
 
 
+def test_what_is_beyond_all_numbers_in_its_unit_is_no_warning() -> None:
+    content = one(1e308, 1.0, unit=[{"name": "gibibyte"}], pod_name="p")
+    ((found,),) = read_answer(content, units=("byte",), now=NOW).series
+    assert found.values == [math.inf, 1024.0**3]
+
+
 def test_nothing_is_no_number_and_no_fault() -> None:
     answer = read_answer(one(None, 2e9, None, pod_name="p"), units=("nanocore",), now=NOW)
     ((found,),) = answer.series
