@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
-from nemutator_ctl.explain.asking import asked
+from nemutator_ctl.explain.asked_workload import asked
 from nemutator_ctl.explain.histogram import Drawing
 from nemutator_ctl.explain.view import view
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_ctl.api import Api, ApiResponse
-from nemutator_ctl.explain.asking import asked
+from nemutator_ctl.explain.asked_workload import asked
 
 from tests.ctl.explain.test_view import USED, item
 

@@ -1,4 +1,4 @@
-"""Asks a brain for the advice on one workload, and for how much it has used."""
+"""The advice on one workload, and how much it has used, as a brain says it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
