@@ -1,21 +1,21 @@
 """Neighbours, put together, with what it asks of the cluster."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.followed_objects import RESOURCES
 from nemutator_controller.app.parts import Part, Task, TaskPhase
-from nemutator_controller.cluster.pods import GRADED, by_grade
+from nemutator_controller.cluster.pods import GRADED, PodOwner, by_grade, container_name
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.kube.announcing import News
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import KubeError, NotFoundError
 from nemutator_controller.kube.informing import NotSyncedError
-from nemutator_controller.kube.objects import Metadata
+from nemutator_controller.kube.objects import Metadata, Pod
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.writing import ANYWAY, OnlyIf
 from nemutator_controller.neighbours.aside_keeping import AsideKeeping
@@ -78,27 +78,39 @@ class PlacesInCluster:
 
     watch: ClusterWatch
 
-    def of(self, node: str, key: Key) -> PlacedContainer | None:
-        uid, container_id = key
-        placed = self.watch.of(node, uid, container_id)
-        if placed is None:
-            return None
-        return PlacedContainer(
-            node=node,
-            namespace=placed.namespace,
-            pod=placed.pod,
-            uid=placed.uid,
+    def of_all(self, node: str, keys: Sequence[Key]) -> list[PlacedContainer | None]:
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return [None] * len(keys)
+        pods: dict[str, tuple[Pod, PodOwner] | None] = {}
+        found: list[PlacedContainer | None] = []
+        for uid, container_id in keys:
+            if uid not in pods:
+                pod = snapshot.on(node, uid)
+                pods[uid] = None if pod is None else (pod, snapshot.owner(pod))
+            known = pods[uid]
+            if known is None:
+                found.append(None)
+                continue
+            pod, owner = known
+            meta = pod.metadata
             # It is the newest status that names containers: one that was restarted has another id.
-            container=placed.container or container_id[:12],
-            owner_kind=placed.owner.kind,
-            owner=placed.owner.name,
-        )
+            name = container_name(pod, container_id) or container_id[:12]
+            found.append(
+                PlacedContainer(
+                    node, meta.namespace, meta.name, meta.uid, name, owner.kind, owner.name
+                )
+            )
+        return found
 
 
 class PlacesByPath:
     """The `NeighbourPlaces` of machines outside of a cluster: each group is one of its own."""
 
-    def of(self, node: str, key: Key) -> PlacedContainer | None:
+    def of_all(self, node: str, keys: Sequence[Key]) -> list[PlacedContainer | None]:
+        return [self._of(node, key) for key in keys]
+
+    def _of(self, node: str, key: Key) -> PlacedContainer | None:
         path, container_id = key
         found = ByPath().of(node, Series(path, None, container_id or None, None))
         if found is None:

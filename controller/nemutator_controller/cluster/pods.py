@@ -8,7 +8,7 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.cluster.owners import workload
-from nemutator_controller.kube.objects import Object, Pod
+from nemutator_controller.kube.objects import Object, Owner, Pod
 from nemutator_controller.kube.store import StoreSnapshot
 from nemutator_controller.kube.workload_objects import WatchedWorkload
 
@@ -20,8 +20,7 @@ class PodOwner(msgspec.Struct, frozen=True, gc=False):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunningPod:
+class RunningPod(msgspec.Struct, frozen=True, gc=False):
     """A pod or one of its containers, as it runs on a node."""
 
     namespace: str
@@ -60,23 +59,23 @@ class ClusterSnapshot:
     jobs: StoreSnapshot[WatchedWorkload]
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
-        pod = self._on(node, pod_uid) if pod_uid else None
+        pod = self.on(node, pod_uid) if pod_uid else None
         if pod is None:
             return None
         return RunningPod(
             namespace=pod.metadata.namespace,
             pod=pod.metadata.name,
             uid=pod.metadata.uid,
-            container=_container(pod, container_id) if container_id else None,
+            container=container_name(pod, container_id) if container_id else None,
             owner=self.owner(pod),
         )
 
     def namespace_of(self, node: str, pod_uid: str) -> str | None:
-        pod = self._on(node, pod_uid)
+        pod = self.on(node, pod_uid)
         return None if pod is None else pod.metadata.namespace
 
-    def _on(self, node: str, pod_uid: str) -> Pod | None:
-        """A node may speak for its own pods only."""
+    def on(self, node: str, pod_uid: str) -> Pod | None:
+        """The pod, if it is one of *node*, which may speak for its own pods only."""
         pod = self.pod(pod_uid)
         return pod if pod is not None and pod.spec.node_name == node else None
 
@@ -95,7 +94,7 @@ class ClusterSnapshot:
             yield pod
             return
         makers = {first.uid}
-        found = self._maker(pod)
+        found = self._maker(pod, first)
         if found is not None and (top := found.metadata.controller) is not None:
             makers |= {each.metadata.uid for each in self.replica_sets.by(CONTROLLER, top.uid)}
         for uid in makers:
@@ -113,17 +112,14 @@ class ClusterSnapshot:
         first = pod.metadata.controller
         if first is None:
             return PodOwner("Pod", pod.metadata.name)
-        if (found := self._maker(pod)) is not None:
+        if (found := self._maker(pod, first)) is not None:
             top = found.metadata.controller
             return PodOwner(first.kind, first.name) if top is None else PodOwner(top.kind, top.name)
         # It is not seen (yet), or gone: then its name has to do, as for admission.
         return PodOwner(*workload(first.kind, first.name, pod.metadata.labels))
 
-    def _maker(self, pod: Pod) -> Object | None:
-        """The ReplicaSet or Job that has made it, if that is seen."""
-        first = pod.metadata.controller
-        if first is None:
-            return None
+    def _maker(self, pod: Pod, first: Owner) -> Object | None:
+        """*first*, the ReplicaSet or Job that has made it, if that is seen."""
         found: Object | None = None
         if first.kind == "ReplicaSet":
             found = self.replica_sets.get(pod.metadata.namespace, first.name)
@@ -203,9 +199,10 @@ def by_environment(found: Object) -> Iterable[str]:
     return (DECLARED,) if is_declared else ()
 
 
-def _container(pod: Pod, container_id: str) -> str | None:
-    for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
-        # "containerd://<id>"; ours is the id as the cgroup shows it.
-        if status.container_id.rpartition("/")[2] == container_id:
-            return status.name
+def container_name(pod: Pod, container_id: str) -> str | None:
+    for several in (pod.status.container_statuses, pod.status.init_container_statuses):
+        for status in several:
+            # "containerd://<id>"; ours is the id as the cgroup shows it.
+            if status.container_id.rpartition("/")[2] == container_id:
+                return status.name
     return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Protocol, Self, overload
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from nemutator_common.wire import Envelope, Summary
@@ -24,8 +25,7 @@ _TOLD = ("from_at", "to_at", *POINT_COLUMNS)
 _told = attrgetter(*_TOLD)
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(msgspec.Struct, frozen=True, gc=False):
     """What numbers belong to, on one node."""
 
     path: str

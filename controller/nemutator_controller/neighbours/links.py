@@ -15,6 +15,7 @@ from nemutator_controller.neighbours.co_movement import (
 )
 from nemutator_controller.neighbours.node_window import FIGURES, Values
 from nemutator_controller.neighbours.resources import SCALES, SHARE_OF_NODE, Contended, level
+from nemutator_controller.neighbours.untold import untold_aggressors, untold_victims
 
 NOW_MINUTES = 5
 
@@ -25,6 +26,10 @@ AFTER_PROOF = 0.01
 """The same for one victim of an aggressor that all victims of the node together have proven."""
 
 MOST_OF_A_VICTIM = 3
+
+SELDOM = 0.9
+"""Whoever suffers in one of ten minutes is a victim, and whoever takes much in one of ten an aggressor, so that it may be at times.
+"""
 
 LEAST_TRAFFIC = 0.001
 """MB per second, below which CPU for each byte says nothing."""
@@ -114,16 +119,11 @@ def assess(values: Values) -> NodeFindings:
             if one.resource is Contended.CACHE:
                 own = values[FIGURES.index("network"), victim]
             links += _links_of(one, victim, chances, own)
-    known_waits = _known_minutes(_waits(values))
-    known_use = _known_minutes(values[FIGURES.index("cpu")])
-    anybody = any(known >= LEAST_MINUTES for known in known_waits)
+    waits, uses = _known_minutes(_waits(values)), _known_minutes(values[FIGURES.index("cpu")])
     return NodeFindings(
         tuple(links),
-        [_why_not(waits, use, minutes) for waits, use in zip(known_waits, known_use, strict=True)],
-        [
-            _unused(use) or ("" if anybody else "nothing on its node tells how long it waits")
-            for use in known_use
-        ],
+        untold_victims(waits, uses, minutes),
+        untold_aggressors(waits, uses),
         tests,
     )
 
@@ -132,25 +132,6 @@ def _known_minutes(values: Values) -> list[int]:
     """Of each row."""
     found: list[int] = np.count_nonzero(~np.isnan(values), axis=1).tolist()
     return found
-
-
-def _why_not(known: int, used: int, minutes: int) -> str:
-    short = _unused(used)
-    if short:
-        return short
-    if known == 0:
-        return (
-            "its node does not tell how long it waits: no pressure (PSI), no scheduler statistics"
-        )
-    if known < LEAST_MINUTES:
-        return f"its waits are known of {known} minutes of the last {minutes}: {LEAST_MINUTES} are needed"
-    return ""
-
-
-def _unused(known: int) -> str:
-    if known >= LEAST_MINUTES:
-        return ""
-    return f"it was seen in {known} minutes of the last hour: {LEAST_MINUTES} are needed"
 
 
 def _waits(values: Values) -> Values:
@@ -203,14 +184,13 @@ def _shortfall(network: Values) -> Values:
 
 
 def _victims(resource: Contended, suffering: Values) -> list[int]:
-    # In one of ten minutes, so that whoever suffers at times is one.
-    return rows_reaching(suffering, 0.9, SCALES[resource].suffering[0])
+    return rows_reaching(suffering, SELDOM, SCALES[resource].suffering[0])
 
 
 def _suspects(resource: Contended, taken: Values) -> list[int]:
     together = np.nansum(taken, axis=0)
     least = max(SCALES[resource].least, SHARE_OF_NODE * busiest(together))
-    found = rows_reaching(taken, 0.9, least)
+    found = rows_reaching(taken, SELDOM, least)
     if resource is Contended.CACHE:
         most, little = row_quantiles(taken[found], 0.9), row_quantiles(taken[found], 0.1)
         return [one for one, rises in zip(found, most >= SLOWED * little, strict=True) if rises]
@@ -332,8 +312,14 @@ def rows_reaching(values: Values, part: float, bound: float) -> list[int]:
     """The rows whose `row_quantiles` is at least *bound*, of those of which enough is known. They are counted and not put in order:
     nearly all rows of nearly all nodes stay below."""
     known = np.count_nonzero(~np.isnan(values), axis=1)
-    above = np.count_nonzero(values >= bound, axis=1)
-    found = (known >= LEAST_MINUTES) & (above >= known - _place(known, part))
+    return rows_with(known, np.count_nonzero(values >= bound, axis=1), part)
+
+
+def rows_with(
+    known: npt.NDArray[np.intp], reaching: npt.NDArray[np.intp], part: float
+) -> list[int]:
+    """The same where so many of so many *known* values are *reaching* the bound."""
+    found = (known >= LEAST_MINUTES) & (reaching >= known - _place(known, part))
     return np.flatnonzero(found).tolist()
 
 

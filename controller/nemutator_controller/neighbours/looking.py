@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from nemutator_common import names
 from nemutator_common.process import Process
 
+from nemutator_controller.neighbours.calm_nodes import calm_findings
 from nemutator_controller.neighbours.learning import NeighbourLearner
 from nemutator_controller.neighbours.links import NodeFindings, assess
 from nemutator_controller.neighbours.looked_nodes import LookedNode
@@ -71,7 +72,7 @@ class NeighbourAssessments:
             findings = await self.in_thread(_findings, [codes for _, codes in some.values()])
             self.verdicts.take_in(
                 [
-                    LookedNode(node, [self.places.of(node, key) for key in keys], one)
+                    LookedNode(node, self.places.of_all(node, keys), one)
                     for (node, (keys, _)), one in zip(some.items(), findings, strict=True)
                 ],
                 now=now,
@@ -100,4 +101,4 @@ class NeighbourAssessments:
 
 
 def _findings(several: Sequence[Codes]) -> list[NodeFindings]:
-    return [assess(decoded(codes)) for codes in several]
+    return [calm_findings(codes) or assess(decoded(codes)) for codes in several]

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+import msgspec
+
 from nemutator_controller.neighbours.resources import SCALES, Contended
 
 
@@ -13,8 +15,7 @@ class NeighbourRole(enum.StrEnum):
     AGGRESSOR = "aggressor"
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedContainer:
+class PlacedContainer(msgspec.Struct, frozen=True, gc=False):
     """Whose container it is, and where."""
 
     node: str
@@ -31,8 +32,7 @@ class PlacedContainer:
         return NeighbourWorkload(self.namespace, self.owner_kind, self.owner)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class NeighbourWorkload:
+class NeighbourWorkload(msgspec.Struct, frozen=True, gc=False, order=True):
     namespace: str
     kind: str
     name: str

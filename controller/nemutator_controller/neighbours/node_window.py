@@ -80,6 +80,12 @@ def decoded(codes: Codes) -> Values:
     return found
 
 
+def least_code(figure: int, value: float) -> int:
+    """The first code of *figure* that stands for at least *value*."""
+    reaching = np.flatnonzero(_FIGURES[figure].scale.singles >= value)
+    return int(reaching[0]) if len(reaching) else len(_FIGURES[figure].scale.singles)
+
+
 class NodeWindow:
     def __init__(self, minute_s: float = MINUTE_S) -> None:
         self.minute_s = minute_s
@@ -131,12 +137,14 @@ class NodeWindow:
         # Those that ended before their agent was started again have no name any more.
         used = np.flatnonzero((self._hashes != 0) & (named >= 0))
         used = used[np.argsort(named[used])]
-        order = (self.newest - MINUTES + 1 + np.arange(MINUTES - 1)) % MINUTES
-        which = np.ix_(used, order)
+        first = (self.newest + 1) % MINUTES
         codes = [
-            np.full((len(used), len(order)), UNKNOWN, dtype=one.dtype)
+            # Of zeros: nothing is known.
+            np.zeros((len(used), MINUTES - 1), dtype=one.dtype)
             if codes is None
-            else codes[which]
+            else np.concatenate((codes[used, first:], codes[used, : max(first - 1, 0)]), axis=1)[
+                :, : MINUTES - 1
+            ]
             for one, codes in zip(_FIGURES, self._means, strict=True)
         ]
         return self._keys_of(named[used].tolist()), codes

@@ -10,8 +10,8 @@ from nemutator_controller.neighbours.week_grades import SavedWeek
 
 
 class NeighbourPlaces(Protocol):
-    def of(self, node: str, key: Key) -> PlacedContainer | None:
-        """Whose container *node* speaks of; None: nobody knows, or it is no business of that node."""
+    def of_all(self, node: str, keys: Sequence[Key]) -> Sequence[PlacedContainer | None]:
+        """Whose containers *node* speaks of, in their order; None: nobody knows, or it is no business of that node."""
         ...
 
 

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 from pathlib import Path
 
+from msgspec import structs
 from nemutator_controller.ageing.model import AgedWorkload
 from nemutator_controller.app.grants import WorkloadsOfPods
 from nemutator_controller.cluster.pods import PodOwner
@@ -38,7 +39,7 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
         key = ContainerKey("shop", "Pod", "web-1", "app")
         assert cluster.usage_owners.of("n1", series("u1", "c-u1")) == key
         assert cluster.usage_owners.of("n1", series("u1", None)) is None
-        part = dataclasses.replace(series("u1", "c-u1"), program="app")
+        part = structs.replace(series("u1", "c-u1"), program="app")
         assert cluster.usage_owners.of("n1", part) is None
         assert cluster.usage_owners.of("n2", series("u1", "c-u1")) is None
         asked = await cluster.requests.now()

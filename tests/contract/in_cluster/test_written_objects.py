@@ -91,21 +91,21 @@ async def test_grades_stand_on_the_very_pod_and_on_the_metadata_of_its_workload(
                 LabelledObject("Pod", "shop", "web-1", "another"), {names.VICTIM_NOW: "1"}
             )
         places = PlacesInCluster(cluster.watch)
-        found = places.of("n1", ("u1", "c-u1"))
-        assert found is not None
-        assert (found.pod, found.container) == ("web-1", "app")
-        assert places.of("n2", ("u1", "c-u1")) is None
+        found = places.of_all("n1", [("gone", "c"), ("u1", "c-u1"), ("u1", "an-older-one")])
+        shown = [one and (one.pod, one.container, one.owner) for one in found]
+        assert shown == [None, ("web-1", "app", "web-1"), ("web-1", "an-older-one", "web-1")]
+        assert places.of_all("n2", [("u1", "c-u1")]) == [None]
 
 
 def test_off_clusters_each_group_is_a_neighbour_of_its_own() -> None:
-    found = PlacesByPath().of("m", ("/system.slice/x.service", ""))
+    found, nobody = PlacesByPath().of_all("m", [("/system.slice/x.service", ""), ("/", "")])
     assert found is not None
     assert (found.namespace, found.pod, found.uid) == (
         "system.slice",
         "x.service",
         "m:/system.slice/x.service",
     )
-    assert PlacesByPath().of("m", ("/", "")) is None
+    assert nobody is None
 
 
 async def test_what_ages_stands_on_its_pods_for_as_long_as_it_does(tmp_path: Path) -> None:

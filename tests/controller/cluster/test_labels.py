@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from nemutator_controller.cluster.labels import (
     labels_of,
     name_of,
@@ -83,7 +84,7 @@ def test_a_container_of_a_known_pod_has_its_names() -> None:
 
 def test_a_pod_is_called_by_its_name_and_a_nameless_container_as_before() -> None:
     of_pod = replace(workload("/kubepods/podu1"), kind="pod", name="u1", pod_uid="u1")
-    assert name_of(of_pod, replace(PLACED, container=None)) == "web-1"
+    assert name_of(of_pod, structs.replace(PLACED, container=None)) == "web-1"
     sandbox = replace(of_pod, kind="container", name="c2", container_id="c2")
-    assert name_of(sandbox, replace(PLACED, container=None)) == "c2"
+    assert name_of(sandbox, structs.replace(PLACED, container=None)) == "c2"
     assert name_of(sandbox, None) == "c2"

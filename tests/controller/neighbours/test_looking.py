@@ -26,13 +26,13 @@ from tests.fakes.process import fake_process
 
 
 class Places:
-    def of(self, node: str, key: Key) -> PlacedContainer | None:
-        return placed(f"{key[0]}-1", node=node)
+    def of_all(self, node: str, keys: Sequence[Key]) -> Sequence[PlacedContainer | None]:
+        return [placed(f"{uid}-1", node=node) for uid, _ in keys]
 
 
 class PlacesOfEachNode:
-    def of(self, node: str, key: Key) -> PlacedContainer | None:
-        return placed(f"{node}.{key[0]}-1", node=node)
+    def of_all(self, node: str, keys: Sequence[Key]) -> Sequence[PlacedContainer | None]:
+        return [placed(f"{node}.{uid}-1", node=node) for uid, _ in keys]
 
 
 async def in_turn(function: object, *given: Sequence[Values]) -> list[NodeFindings]:

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from msgspec import structs
 from nemutator_controller.neighbours.model import (
     NOT_GRADED,
     GradedTimes,
@@ -39,7 +40,11 @@ def test_who_sees_one_namespace_is_not_told_who_it_is_in_another_one() -> None:
 
 
 def test_off_clusters_there_is_no_namespace_to_name() -> None:
-    assert replace(LINK, victim=replace(LINK.victim, namespace="")).sentence().startswith("web-1 ")
+    assert (
+        replace(LINK, victim=structs.replace(LINK.victim, namespace=""))
+        .sentence()
+        .startswith("web-1 ")
+    )
 
 
 def test_the_most_of_grades_leaves_out_what_nobody_can_tell() -> None:
