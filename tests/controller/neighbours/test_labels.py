@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from nemutator_common import names
 from nemutator_controller.neighbours.labels import (
     ALL_LABELS,
@@ -43,10 +44,7 @@ def test_the_worst_bear_their_grades_and_their_workloads_too() -> None:
 
 def test_a_pod_that_nobody_owns_bears_its_labels_once() -> None:
     verdicts = Verdicts(share=1.0, most=100)
-    alone = placed("web-1")
-    alone = type(alone)(
-        **{**{f: getattr(alone, f) for f in alone.__slots__}, "owner_kind": "Pod", "owner": "web-1"}
-    )
+    alone = structs.replace(placed("web-1"), owner_kind="Pod", owner="web-1")
     found = Neighbourhood()
     for _ in range(2):
         found = verdicts.conclude(
