@@ -16,6 +16,10 @@ LARGEST = 2 << 20
 MOST = 500
 DEEPEST = 64
 
+MOST_BITS = 4_096
+"""Of a whole number."""
+MANY_DIGITS = "a number has thousands of digits"
+
 LONGEST_LINE = 1_000
 """Characters of what is written, so that a text of several words is not folded."""
 
@@ -60,7 +64,7 @@ def parsed(content: bytes) -> tuple[Any, ...]:
     except DocumentError:
         raise
     except ValueError as error:
-        raise DocumentError("a number has thousands of digits") from error
+        raise DocumentError(MANY_DIGITS) from error
     return () if whole is None else (whole,)
 
 
@@ -257,3 +261,6 @@ def _check(value: Any, line: int | None = None) -> None:
             raise DocumentError(why, line) from None
     elif isinstance(value, float) and not math.isfinite(value):
         raise DocumentError(f"JSON has no number {value}", line)
+    elif isinstance(value, int) and value.bit_length() > MOST_BITS:
+        # Python reads any number of hexadecimal digits, and writes no such number.
+        raise DocumentError(MANY_DIGITS, line)

@@ -77,6 +77,8 @@ def test_the_other_words_of_old_yaml_are_what_they_are_to_kubectl() -> None:
         (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the key 'c' is there twice"),
         (b'{"a": ' + b"1" * 5_000 + b"}", "a number has thousands of digits"),
         (b"a: " + b"1" * 5_000, "line 1: '1+' cannot be read as int"),
+        (b"a:\n  b: 0x" + b"f" * 5_000, "line 2: a number has thousands of digits"),
+        (b"a: -0b" + b"1" * 20_000, "line 1: a number has thousands of digits"),
         (b"b:\n  a: !!bool x\n", "line 2: 'x' cannot be read as bool"),
         (b"a: !!timestamp 2026-01-01\n", "a timestamp does not exist in JSON"),
         (b"a: !!int ''\n", "'' cannot be read as int"),

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import structs
 
-from nemutator_controller.mutations import image_pull_policy
+from nemutator_controller.mutations import image_pull_policy, known_tokens
 from nemutator_controller.mutations.chosen_containers import Globs, chosen
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.globs import fits_any
@@ -22,6 +23,7 @@ from nemutator_controller.mutations.image_references import (
     TAG,
     ImageReference,
     ImageReferenceError,
+    glob_faults,
     parse_image,
     usual_pull_policy,
 )
@@ -154,6 +156,12 @@ def replace_image(draft: Draft, container: Path, written: str, after: str, autho
     in for that one, it gets what it fills in for *after*."""
     if draft.leaves(container / VERB):
         return
+    before = draft.author(container / VERB)
+    if before is not None and before.policy in (author.policy, known_tokens.POLICY):
+        # It goes on from what that one has made.
+        author = structs.replace(
+            author, reason="; ".join(filter(None, (before.reason, author.reason)))
+        )
     draft.set(container / VERB, after, author)
     path, wanted = container / image_pull_policy.VERB, usual_pull_policy(after)
     earlier = draft.author(path)
@@ -180,7 +188,10 @@ def faults(rules: ImageRules) -> Iterator[str]:
         yield "tags: name at least one rule here, in move, in pin or in allowed"
     if rules.offenders == "Refuse" and rules.allowed is None:
         yield "offenders: without allowed there are none"
+    for field, globs in (("pin", rules.pin), ("allowed", rules.allowed)):
+        yield from (f"{field}{fault}" for fault in glob_faults(globs or ()))
     for index, rule in enumerate(rules.tags):
+        yield from (f"tags[{index}].images{fault}" for fault in glob_faults(rule.images))
         if not TAG.fullmatch(rule.set):
             yield f"tags[{index}].set: expected a tag: letters, digits, - _ ."
     for index, move in enumerate(rules.move):

@@ -6,6 +6,7 @@ The grammar is that of distribution's package `reference`. What is left out is f
 
 import functools
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 LONGEST = 1024
@@ -36,12 +37,26 @@ PREFIX = re.compile(rf"^{_REGISTRY}(/{_FOLDER})*$")
 
 TAG = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")
 
+REPOSITORY_GLOB = re.compile(r"^[^@]*[/*?][^@:]*$|\[")
+"""What may fit a repository in full: each of those has a slash, and neither tag nor digest. Of `[…]` nobody asks what
+is in it."""
+
 _REFERENCE = re.compile(
     rf"((?P<registry>{_REGISTRY})/)?(?P<path>{_FOLDER}(/{_FOLDER})*)"
     r"(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?"
     r"(@(?P<digest>[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?"
 )
 _IDENTIFIER = re.compile(r"[0-9a-f]{64}")
+
+
+def glob_faults(globs: Iterable[str]) -> Iterator[str]:
+    """Of globs on repositories in full, those that can fit none: each with its place among them."""
+    for index, glob in enumerate(globs):
+        if not REPOSITORY_GLOB.search(glob):
+            yield (
+                f"[{index}]: {glob[:80]!r} fits no repository in full, without tag and digest: write it like"
+                " docker.io/library/ubuntu or host:5000/*"
+            )
 
 
 class ImageReferenceError(ValueError):

@@ -338,10 +338,11 @@ def _amount(
     else:
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""
+    wanted = _bounded(wanted, amount)
     limit = trial.found(place.beside) if place.side == "requests" else None
     if amount.raise_limit and limit is not None and limit < wanted:
         limit = None
-    wanted, holder = bounds.held(_bounded(wanted, amount), place.side, place.resource, limit)
+    wanted, holder = bounds.held(wanted, place.side, place.resource, limit)
     wanted = whole_above(wanted, place.resource)
     if holder:
         reason = _joined(reason, f"held within {holder}")

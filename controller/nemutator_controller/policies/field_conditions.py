@@ -24,6 +24,14 @@ MOST = 16
 _WORD = r"[A-Za-z][A-Za-z0-9]*"
 _KEY = r"[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?"
 FIELD = re.compile(rf"^{_WORD}(\.{_WORD}|\[\*\]|\[{_WORD}={_KEY}\]|\[{_KEY}\])*$")
+LISTS = (
+    "args", "command", "containers", "env", "envFrom", "ephemeralContainers", "hostAliases", "imagePullSecrets",
+    "initContainers", "ports", "readinessGates", "resourceClaims", "schedulingGates", "tolerations",
+    "topologySpreadConstraints", "volumeDevices", "volumeMounts", "volumes",
+)  # fmt: skip
+"""Fields of pods that are lists: `containers[0]` and `containers[app]` would be keys of maps, and never be there."""
+KEY_OF_LIST = rf"(^|\.)({'|'.join(LISTS)})\[{_KEY}\]"
+
 _STEP = re.compile(
     rf"\.?(?P<word>{_WORD})|\[(?P<every>\*)\]|\[(?P<by>{_WORD})=(?P<name>{_KEY})\]|\[(?P<key>{_KEY})\]"
 )
@@ -69,6 +77,8 @@ def compiled(condition: FieldCondition) -> Holds:
 def faults(condition: FieldCondition) -> Iterator[str]:
     if not FIELD.fullmatch(condition.field):
         yield ".field: expected a field like hostNetwork or containers[*].securityContext.privileged"
+    elif (found := re.search(KEY_OF_LIST, condition.field)) is not None:
+        yield f".field: {found[2]} is a list: write {found[2]}[*], or [name=…] for one of its items"
     takes = condition.operator in ("In", "NotIn")
     if takes != bool(condition.values):
         yield f".values: expected {'some' if takes else 'none'}"

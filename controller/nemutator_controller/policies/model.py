@@ -14,6 +14,7 @@ from nemutator_common import names
 from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
 from nemutator_controller.mutations import known_tokens, pod_selectors
 from nemutator_controller.mutations.chosen_containers import Glob
+from nemutator_controller.mutations.image_references import glob_faults
 from nemutator_controller.mutations.pod_selectors import LabelSelector
 from nemutator_controller.mutations.texts import Key, is_label
 from nemutator_controller.policies import field_conditions
@@ -27,6 +28,9 @@ VERSION = "v1alpha1"
 KIND = "MutationPolicy"
 PLURAL = "mutationpolicies"
 API_VERSION = f"{GROUP}/{VERSION}"
+
+OWNER_KIND = re.compile(r"^[A-Z*?\[]")
+"""How a glob on kinds begins that may fit one."""
 
 MOST_MUTATIONS = 32
 MOST_CONDITIONS = field_conditions.MOST
@@ -202,6 +206,10 @@ def _faults(spec: Spec) -> Iterator[str]:
         ("podSelector", match.pod_selector),
     ):
         yield from (f"spec.match.{field}.{fault}" for fault in pod_selectors.faults(selector))
+    yield from (f"spec.match.images{fault}" for fault in glob_faults(match.images))
+    for index, kind in enumerate(match.owner_kinds):
+        if not OWNER_KIND.match(kind):
+            yield f"spec.match.ownerKinds[{index}]: {kind[:80]!r} fits no kind: they begin with a capital, like DaemonSet"
     for key in match.annotations:
         if not is_label(key, ""):
             yield f"spec.match.annotations[{key[:80]}]: expected an annotation's key"

@@ -10,12 +10,13 @@ from typing import Any
 from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.chosen_names import NAME
 from nemutator_controller.mutations.env import REFERENCE, VARIABLE
-from nemutator_controller.mutations.image_references import PREFIX, TAG
+from nemutator_controller.mutations.image_references import PREFIX, REPOSITORY_GLOB, TAG
 from nemutator_controller.mutations.known_tokens import KEY
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
 from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
 from nemutator_controller.policies.field_conditions import FIELD
+from nemutator_controller.policies.model import OWNER_KIND
 from nemutator_controller.policies.time_windows import TIME
 
 Schema = dict[str, Any]
@@ -45,7 +46,23 @@ _AMOUNTS: Schema = {
     }
 }
 
+_REPOSITORIES: Schema = {
+    "items": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 253,
+        "pattern": REPOSITORY_GLOB.pattern,
+    }
+}
+
 BOUNDS: Mapping[str, Schema] = {
+    "Match.images": _REPOSITORIES,
+    "Match.ownerKinds": {
+        "items": {"type": "string", "minLength": 1, "maxLength": 253, "pattern": OWNER_KIND.pattern}
+    },
+    "TagRule.images": _REPOSITORIES,
+    "ImageRules.pin": _REPOSITORIES,
+    "ImageRules.allowed": _REPOSITORIES,
     "LabelSelector.matchLabels": {"additionalProperties": LABEL_VALUE},
     "FieldCondition.field": {"pattern": FIELD.pattern},
     "FieldCondition.amount": _QUANTITY,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from nemutator_controller.mutations.env import SECRET_LIKE
 from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
+from nemutator_controller.policies.field_conditions import KEY_OF_LIST
 from nemutator_controller.policies.model import GROUP
 from nemutator_controller.policies.verbs import VERBS
 
@@ -262,6 +263,10 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "FieldCondition": (
+        (
+            f"!self.field.matches(r'{KEY_OF_LIST}')",
+            "field: a list has no keys: write containers[*], or containers[name=app] for one of its items",
+        ),
         (
             "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
             "In and NotIn take values, others take none",

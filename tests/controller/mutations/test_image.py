@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_controller.mutations import image_pull_policy
-from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.image import (
     ImageFinding,
     ImageRules,
@@ -16,6 +16,7 @@ from nemutator_controller.mutations.image import (
 )
 from nemutator_controller.mutations.image_digests import NO_DIGESTS, NoDigest
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
+from nemutator_controller.mutations.path_texts import parse_path
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 OTHER = "sha256:" + "a" * 64
@@ -136,6 +137,9 @@ def test_what_cannot_be_read_is_left_alone_and_is_no_allowed_source() -> None:
         ({}, "tags: name at least one rule"),
         ({"move": [MIRROR], "offenders": "Refuse"}, "offenders: without allowed there are none"),
         ({"tags": [UBUNTU | {"set": "a b"}]}, "tags[0].set: expected a tag"),
+        ({"tags": [UBUNTU | {"images": ["*", "ubuntu"]}]}, "tags[0].images[1]: 'ubuntu' fits no"),
+        ({"allowed": ["mirror.example:5000"]}, "allowed[0]: 'mirror.example:5000' fits no"),
+        ({"pin": ["a.b/c:*", "a.b/c:1"]}, "pin[1]: 'a.b/c:1' fits no repository"),
         ({"move": [{"from": "ubuntu", "to": "a.b"}]}, "move[0].from: expected a registry in full"),
         ({"move": [{"from": "a.b", "to": "a.b/"}]}, "move[0].to: expected a registry in full"),
         ({"move": [{"from": "a.b", "to": "a.b/c"}]}, "move[0].to: it is below from"),
@@ -200,3 +204,23 @@ def test_where_the_image_was_taken_back_its_pull_policy_stays() -> None:
     )
     apply(draft, rules(tags=[UBUNTU]), Known(), policy="p")
     assert draft.edits() == ()
+
+
+def test_a_reason_says_all_that_one_policy_has_made_of_an_image() -> None:
+    draft = Draft({"spec": {"containers": [{"name": "app", "image": "ubuntu:14.04"}]}}, "Pod")
+    draft.set(
+        parse_path("containers[name=app].image"),
+        "ubuntu:14.10",
+        Author("image", "tokens", "nemu_image_ubuntu"),
+    )
+    apply(draft, rules(tags=[UBUNTU]), Known(), policy="p")
+    apply(draft, rules(move=[MIRROR]), Known(), policy="p")
+    [edit] = draft.edits()
+    assert (
+        edit.reason == "nemu_image_ubuntu; tag 14.10 → 20.04; docker.io → mirror.example:5000/hub"
+    )
+    apply(
+        draft, rules(move=[{"from": "mirror.example:5000", "to": "b.example"}]), Known(), policy="q"
+    )
+    [edit] = draft.edits()
+    assert edit.reason == "mirror.example:5000 → b.example; in place of what policy p writes"

@@ -3,11 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_controller.mutations.globs import fits
 from nemutator_controller.mutations.image_references import (
     LONGEST,
     PREFIX,
     ImageReference,
     ImageReferenceError,
+    glob_faults,
     parse_image,
 )
 
@@ -132,3 +134,28 @@ def test_hostile_length_costs_nothing() -> None:
     for text in ("a" * LONGEST + "!", "a-" * (LONGEST // 2), "a.a" * 340 + "!", "a_" * 500 + ":"):
         with pytest.raises(ImageReferenceError):
             parse_image(text)
+
+
+@given(
+    st.text("*?[]!@:/ab.", max_size=9) | st.text(max_size=9),
+    st.sampled_from(["ubuntu", "host:5000/team/app:1", "a.example/b", f"a.example:80/b@{DIGEST}"]),
+)
+def test_what_may_fit_no_repository_fits_none(glob: str, image: str) -> None:
+    if list(glob_faults([glob])):
+        assert not fits(parse_image(image).repository, glob)
+
+
+@pytest.mark.parametrize(
+    "glob",
+    [
+        "*",
+        "?*",
+        "docker.io/library/ubuntu",
+        "host:5000/*",
+        "*:5000/a",
+        "*/ubuntu",
+        "[ab].example/c",
+    ],
+)
+def test_what_may_fit_is_let_through(glob: str) -> None:
+    assert list(glob_faults([glob])) == []

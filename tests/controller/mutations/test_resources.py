@@ -101,6 +101,12 @@ def test_a_request_raises_its_limit_where_that_is_wanted_and_makes_none(
     made, warnings = applied(given, wanted)
     assert (made["requests"], made.get("limits")) == ({"memory": "128Mi"}, expected)
     assert warnings == []
+    least = Amount(ratio_of_limit=0.5, min="128Mi", raise_limit=True)
+    made, _ = applied(given, ContainerResources(requests={"memory": least}))
+    assert (made["requests"] != given["requests"], made.get("limits")) == (bool(limits), expected)
+    most = Amount(value="4Gi", max="128Mi", raise_limit=True)
+    made, _ = applied(given, ContainerResources(requests={"memory": most}))
+    assert (made["requests"], made.get("limits")) == ({"memory": "128Mi"}, expected)
     alone = ContainerResources(limits={"memory": Amount(value="1Gi", raise_limit=True)})
     assert list(faults(alone)) == ["limits.memory.raiseLimit: only requests raise their limit"]
 

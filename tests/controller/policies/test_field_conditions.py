@@ -64,6 +64,8 @@ def holds(field: str, operator: Operator, *values: str, **more: Any) -> bool:
         ("volumes[*].emptyDir", "In", ["{}"], True),
         ("workload.spec.replicas", "Exists", [], False),
         ("containers.name", "Exists", [], False),
+        ("metadata.labels[env]", "Exists", [], False),
+        ("metadata.labels[0]", "Exists", [], False),
         ("hostNetwork[*]", "Exists", [], False),
     ],
 )
@@ -106,6 +108,12 @@ def test_the_same_field_is_meant_in_the_template_of_a_workload(kind: str) -> Non
     [
         ({"field": "a b", "operator": "Exists"}, ".field: expected a field like"),
         ({"field": "a[b", "operator": "Exists"}, ".field: expected a field like"),
+        (
+            {"field": "containers[0].image", "operator": "Exists"},
+            "containers is a list: write containers[*]",
+        ),
+        ({"field": "spec.volumes[data]", "operator": "Exists"}, "volumes is a list"),
+        ({"field": "containers[*].env[A].value", "operator": "Exists"}, "env is a list"),
         ({"field": "a", "operator": "In"}, ".values: expected some"),
         ({"field": "a", "operator": "Exists", "values": ("x",)}, ".values: expected none"),
         ({"field": "a", "operator": "Above"}, ".amount: expected one"),

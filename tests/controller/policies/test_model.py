@@ -72,6 +72,14 @@ def test_selectors_select() -> None:
             GOOD | {"match": {"annotations": {"a": "x" * 254}}},
             "spec.match.annotations[a]: expected `str` of length <= 253",
         ),
+        (
+            GOOD | {"match": {"images": ["*", "nginx:1"]}},
+            "spec.match.images[1]: 'nginx:1' fits no repository in full",
+        ),
+        (
+            GOOD | {"match": {"ownerKinds": ["Job", "daemonset"]}},
+            "spec.match.ownerKinds[1]: 'daemonset' fits no kind",
+        ),
         (GOOD | {"match": {"percent": 101}}, "spec.match.percent: expected `int` <= 100"),
         (
             GOOD

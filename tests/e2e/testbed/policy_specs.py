@@ -47,6 +47,12 @@ TEXTS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+REPOSITORIES = (
+    "ubuntu", "docker.io/library/ubuntu", "docker.io/library/ubuntu:latest", "host:5000", "host:5000/*", "*:5000/a",
+    "*:latest", "a/b@sha256:*", "*", "?", "[a-z]", "a/", "/", "@", ":", "a\n/b", "a/b\n",
+)  # fmt: skip
+
+
 QUANTITIES = (
     "1", "0.1", "100m", "1e3", "1E3", "1Gi", "1G", "5n", ".5", "1.", "0", "0m", "-1", "+1", "1 ",
     " 1", "1e400", "1e99", "1e-9", "1Z", "", "m", "Ki", "-", "1_0", "0x1", "٣", "1" * 129, "1e+2",
@@ -149,7 +155,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
         {}, {"allowed": []}, {"allowed": ["*"]}, {"allowed": ["a/*"], "offenders": "Refuse"},
         {"allowed": ["*"], "offenders": "Deny"}, {"move": [], "offenders": "Warn"},
         *({"tags": [{"images": ["*"], "set": tag}]} for tag in ("1", "", "a b", "-a", "a" * 129, "v1.0")),
-        *({"tags": [{"images": globs, "tags": tags, "set": "1"}]} for globs, tags in (([], ["1"]), (["a"], []), (["a"], ["1.*"]))),
+        *({"tags": [{"images": globs, "tags": tags, "set": "1"}]} for globs, tags in (([], ["1"]), (["a/b"], []), (["a/b"], ["1.*"]), (["a"], ["1"]))),
         *({"move": [{"from": one, "to": other}]} for one, other in (
             ("docker.io", "mirror.example:5000/hub"), ("ubuntu", "a.example"), ("a.example", "ubuntu"),
             ("a.example", "a.example"), ("a.example", "a.example/b"), ("a.example", "a.example.org"),
@@ -157,7 +163,8 @@ OTHERS: dict[str, tuple[Any, ...]] = {
             ("a.example/B", "b.example"), ("[::1]:5000", "b.example"), ("a.example/a__b--c.d", "b.example"),
             ("a.example/a___b", "b.example"), ("", "b.example"), ("https://a.example", "b.example"),
         )),
-        {"move": [{"from": "a.example"}]}, {"tags": [{"images": ["a"]}]}, {"pin": ["*"]}, {"pin": []}, {"pin": [""]},
+        {"move": [{"from": "a.example"}]}, {"tags": [{"images": ["a/b"]}]}, {"pin": ["*"]}, {"pin": []}, {"pin": [""]},
+        *({field: [each]} for field in ("pin", "allowed") for each in REPOSITORIES),
     ),
     "env": (
         {}, {"set": []}, {"remove": ["A"]}, {"remove": ["a b"]}, {"remove": [""]}, {"remove": ["A", "A"]},
@@ -231,7 +238,8 @@ COMPARED: tuple[Json, ...] = (
 CONDITIONS: tuple[Any, ...] = (
     *({"field": field, "operator": "Exists"} for field in (
         "hostNetwork", "metadata.labels[app.kubernetes.io/name]", "containers[*].ports[*].hostPort", "a.", ".a", "",
-        "containers[name=app].image", "a[b", "a[]", "a[*", "a\n", "a" * 254, "volumes[*].hostPath.path", "a b", "ä",
+        "containers[name=app].image", "a[b", "a[]", "a[*", "containers[0].image", "containers[app]",
+        "volumes[a].name", "containers[*].env[A]", "a.env[0]", "myenv[0]", "labels[0]", "metadata.labels[0]", "env.a[0]", "a\n", "a" * 254, "volumes[*].hostPath.path", "a b", "ä",
     )),
     *({"field": "a", "operator": operator, **more} for operator in ("In", "NotIn", "Exists", "DoesNotExist", "Above", "Below", "Is")
       for more in COMPARED),
@@ -290,7 +298,8 @@ def specs() -> Iterator[Json]:
     yield from ({"mutations": [{"resources": each}]} for each in resources)
     fields = [
         ("podSelector", SELECTORS), ("namespaceSelector", SELECTORS[:6]), ("names", GLOBS),
-        ("images", GLOBS[:5]), ("ownerKinds", GLOBS[:5]), ("users", GLOBS[:5]),
+        ("images", (*GLOBS[:5], *([each] for each in REPOSITORIES))),
+        ("ownerKinds", (*GLOBS[:5], ["Job", "job"], ["[A-D]*Set"], ["?ob"])), ("users", GLOBS[:5]),
         ("percent", (0, 10, 100, 101, -1, "10", 1.5)),
         ("fields", tuple([each] for each in CONDITIONS)),
         ("annotations", ({"a": "*"}, {"a b": "*"}, {"a": ""}, {"example.org/a": "x*"}, {"a": 1}, {})),
