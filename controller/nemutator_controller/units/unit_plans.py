@@ -66,11 +66,11 @@ def unit_plan(
     taken_back: bool,
 ) -> UnitPlan | str:
     """The plan, or why there is nothing to give. *unified*: control groups are of version 2."""
-    weight = None if recommended.cpu_millis is None else cpu_weight(recommended.cpu_millis)
-    high, why_not = _memory_high(state, recommended, unified=unified)
+    weight, no_weight = _weight(state, recommended)
+    high, no_high = _memory_high(state, recommended, unified=unified)
     if weight is None and high is None:
-        return "; ".join(filter(None, (why_not, recommended.reason)))
-    warnings = [*_warnings(state, weight), *([why_not] if why_not else [])]
+        return "; ".join(filter(None, (no_weight, no_high, recommended.reason)))
+    warnings = [*_warnings(state, weight), *filter(None, (no_weight, no_high))]
     if taken_back:
         warnings.append(TAKEN_BACK)
     return UnitPlan(
@@ -92,6 +92,14 @@ def overruled(plan: UnitPlan, state: UnitState) -> list[str]:
         for one in plan.values
         if str(has[one.setting]) != one.wanted
     ]
+
+
+def _weight(state: UnitState, recommended: RecommendedUnit) -> tuple[int | None, str]:
+    if recommended.cpu_millis is None:
+        return None, ""
+    if state.is_idle:
+        return None, "no CPUWeight: with its CPUWeight=idle it runs while nobody else wants the CPU"
+    return cpu_weight(recommended.cpu_millis), ""
 
 
 def _memory_high(

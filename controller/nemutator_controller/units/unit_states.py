@@ -33,6 +33,8 @@ class UnitState:
     memory_high: int | None
     """None: it has none."""
     memory_max: int | None
+    is_idle: bool = False
+    """`CPUWeight=idle`: it runs while nobody else wants the CPU."""
     drop_ins: tuple[str, ...] = ()
     """Their files, in the order in which they count: the last one wins."""
 
@@ -47,6 +49,7 @@ def state_of(text: str) -> UnitState | None:
         namespace=_namespace(said.get("ControlGroup", ""), said.get("Slice", ""), said["Id"]),
         is_transient=said.get("Transient") == "yes",
         cpu_weight=_number(said.get("CPUWeight", "")),
+        is_idle=said.get("CPUWeight") == "idle",
         memory_high=_number(said.get("MemoryHigh", "")),
         memory_max=_number(said.get("MemoryMax", "")),
         drop_ins=tuple(said.get("DropInPaths", "").split()),

@@ -53,6 +53,16 @@ def test_a_weight_that_comes_down_is_warned_of() -> None:
     assert not made(recommended=heavy).warnings
 
 
+def test_a_unit_that_is_to_run_only_while_nobody_else_wants_the_cpu_gets_no_weight() -> None:
+    idle = replace(USUAL, is_idle=True)
+    found = made(state=idle)
+    assert [one.setting for one in found.values] == ["MemoryHigh"]
+    assert [one for one in found.warnings if "CPUWeight=idle" in one]
+    nothing = plan(idle, replace(ADVISED, memory_bytes=None))
+    assert isinstance(nothing, str)
+    assert "CPUWeight=idle" in nothing
+
+
 @pytest.mark.parametrize(
     ("state", "recommended", "unified", "why"),
     [

@@ -30,6 +30,15 @@ def test_what_systemctl_shows_is_read() -> None:
     )
 
 
+def test_a_unit_that_runs_only_while_nobody_else_wants_the_cpu_is_known() -> None:
+    found = state_of(SHOWN.replace("CPUWeight=[not set]", "CPUWeight=idle"))
+    assert found is not None
+    assert (found.is_idle, found.cpu_weight) == (True, None)
+    usual = state_of(SHOWN)
+    assert usual is not None
+    assert not usual.is_idle
+
+
 @pytest.mark.parametrize("load", ["not-found", "masked", "error", "stub", ""])
 def test_a_unit_that_cannot_run_is_none(load: str) -> None:
     assert state_of(SHOWN.replace("LoadState=loaded", f"LoadState={load}")) is None
