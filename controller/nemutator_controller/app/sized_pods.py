@@ -22,7 +22,7 @@ from nemutator_controller.kube.failures import (
     NotFoundError,
 )
 from nemutator_controller.kube.node_objects import WatchedNode
-from nemutator_controller.kube.objects import Pod, Resources
+from nemutator_controller.kube.objects import Pod, PodSpec, Resources
 from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.workload_objects import Autoscaler, VerticalAutoscaler
@@ -31,7 +31,7 @@ from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.patches import guards, render
 from nemutator_controller.mutations.qos import quantity
 from nemutator_controller.mutations.skips import skips_of
-from nemutator_controller.updating.node_room import PodNeeds, lacking
+from nemutator_controller.updating.node_room import PodNeeds, added, lacking, larger
 from nemutator_controller.updating.records import (
     RESOURCES,
     NotResizedError,
@@ -199,6 +199,7 @@ def sized_pod(
     """*document*: the whole object, when it was read."""
     meta, owner = pod.metadata, snapshot.owner(pod)
     restarts = {} if document is None else dict(_restarts(document))
+    beside, starting = _around_containers(pod.spec)
     return SizedPod(
         namespace=meta.namespace,
         name=meta.name,
@@ -216,6 +217,8 @@ def sized_pod(
             )
             for each in pod.spec.containers
         ),
+        beside=beside,
+        starting=starting,
         manifest=_manifest(pod) if document is None else document,
         stamp=meta.annotations.get(names.MUTATION, ""),
         skips=skips_of(meta.annotations),
@@ -267,6 +270,25 @@ def _restarts(document: Mapping[str, Any]) -> Iterator[tuple[str, frozenset[str]
                 if each.get("restartPolicy") == "RestartContainer"
             ),
         )
+
+
+def _around_containers(spec: PodSpec) -> tuple[PodNeeds, PodNeeds]:
+    """What it requests beside its containers, and at most while it starts."""
+    if not spec.init_containers and not spec.overhead:
+        return {}, {}
+    sidecars: PodNeeds = {}
+    starting: PodNeeds = {}
+    for each in spec.init_containers:
+        own = added(sidecars, _needed(each.resources.requests))
+        starting = larger(starting, own)
+        if each.is_sidecar:
+            sidecars = own
+    overhead = _needed(spec.overhead)
+    return added(sidecars, overhead), added(starting, overhead)
+
+
+def _needed(found: Mapping[str, str]) -> PodNeeds:
+    return {name: amount for name in RESOURCES if (amount := quantity(found.get(name)))}
 
 
 def _manifest(pod: Pod) -> Mapping[str, Any]:

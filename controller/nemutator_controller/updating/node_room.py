@@ -1,7 +1,7 @@
 """Whether what a pod would request is there on a node: pure.
 
-Of all its containers together, because that is what kubelet and the scheduler add up. Init containers and overhead
-are not counted: what does not fit without them does not fit with them.
+Of all its containers and sidecars together, because that is what the API server, kubelet and the scheduler add up: the
+API server refuses a resize beyond what the node has for pods.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,31 @@ def needs_of(pod: SizedPod, changes: Iterable[GivenAmount] = ()) -> PodNeeds:
     after = {
         (each.container, each.resource): each.after for each in changes if each.side == "requests"
     }
+    running = [
+        {
+            resource: amount
+            for resource in RESOURCES
+            if (amount := after.get((one.name, resource), one.requests.get(resource))) is not None
+        }
+        for one in pod.containers
+    ]
+    return larger(added(*running, pod.beside), pod.starting)
+
+
+def added(*parts: PodNeeds) -> dict[ResourceName, Quantity]:
     found: dict[ResourceName, Quantity] = {}
-    for container in pod.containers:
-        for resource in RESOURCES:
-            amount = after.get((container.name, resource), container.requests.get(resource))
-            if amount is not None:
-                found[resource] = found[resource] + amount if resource in found else amount
+    for part in parts:
+        for resource, amount in part.items():
+            found[resource] = found[resource] + amount if resource in found else amount
+    return found
+
+
+def larger(*parts: PodNeeds) -> dict[ResourceName, Quantity]:
+    """Of each resource the most that one of *parts* needs."""
+    found: dict[ResourceName, Quantity] = {}
+    for part in parts:
+        for resource, amount in part.items():
+            found[resource] = max(found.get(resource, amount), amount)
     return found
 
 

@@ -41,6 +41,10 @@ class SizedPod:
     labels: Mapping[str, str] = field(default_factory=dict, compare=False)
     created_at: float
     containers: tuple[SizedContainer, ...]
+    beside: Mapping[ResourceName, Quantity] = field(default_factory=dict)
+    """What its sidecars request together with these, and what its RuntimeClass adds."""
+    starting: Mapping[ResourceName, Quantity] = field(default_factory=dict)
+    """What it requests in all, at most, until its init containers have ended."""
     manifest: Mapping[str, Any] = field(compare=False)
     """At least the resources of all its containers, as its class is found from them."""
     stamp: str = ""

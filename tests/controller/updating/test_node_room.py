@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.kube.quantities import Format, Quantity, parse_quantity
@@ -30,6 +32,15 @@ def test_all_containers_count_and_changes_with_them() -> None:
     wanted = {"cpu": parse_quantity("400m"), "memory": parse_quantity("10M")}
     assert needs_of(pod) == wanted
     assert needs_of(pod, [change("2"), change("9", "limits")])["cpu"] == parse_quantity("2300m")
+
+
+def test_sidecars_count_with_them_and_init_containers_where_those_request_more() -> None:
+    cpu, memory = parse_quantity("250m"), parse_quantity("1Gi")
+    pod = replace(pod_of(two_containers()), beside={"cpu": cpu}, starting={"memory": memory})
+    assert needs_of(pod) == {"cpu": parse_quantity("650m"), "memory": memory}
+    pod = replace(pod, starting={"cpu": cpu, "memory": parse_quantity("5M")})
+    assert needs_of(pod) == {"cpu": parse_quantity("650m"), "memory": parse_quantity("10M")}
+    assert needs_of(pod, [change("2")])["cpu"] == parse_quantity("2550m")
 
 
 def test_what_the_node_has_too_little_of_is_said() -> None:
