@@ -62,9 +62,15 @@ class Exporting:
         reached = position(await self.objects.get(place))
         # Of a position in the future the clock that wrote it was wrong.
         last = newest - 1 if reached is None or reached.hour > newest else reached.hour
+        unknown = newest - MOST_HOURS
+        # Behind it there is no file left to be removed: an absence may be long, and a clock may have been in 1970.
+        removed = last + 24 * self.kept_days
         while last < newest:
             hour = last + 1
-            if hour <= newest - MOST_HOURS or (hour < newest and not source.of_the_past):
+            if removed < hour < unknown:
+                self._count(source, "missed", unknown - hour)
+                hour = unknown
+            if hour <= unknown or (hour < newest and not source.of_the_past):
                 # Nobody can say any more what was then.
                 self._count(source, "missed")
             else:
@@ -89,5 +95,5 @@ class Exporting:
         meter.count(names.EXPORT_BYTES, len(content), export=source.name)
         meter.gauge(names.EXPORT_NEWEST, (hour + 1) * HOUR_S, export=source.name)
 
-    def _count(self, source: ExportSource, result: str) -> None:
-        self.process.meter.count(names.EXPORT_FILES, export=source.name, result=result)
+    def _count(self, source: ExportSource, result: str, files: int = 1) -> None:
+        self.process.meter.count(names.EXPORT_FILES, files, export=source.name, result=result)

@@ -29,6 +29,7 @@ def position_key(cluster: str, source: str) -> str:
 def position(content: bytes | None) -> ExportPosition | None:
     """What `position_key` leads to; None: nothing was written yet, or it is not readable."""
     try:
-        return None if content is None else _positions.decode(content)
+        found = None if content is None else _positions.decode(content)
     except msgspec.MsgspecError:
         return None
+    return found if found is not None and found.hour >= 0 else None

@@ -84,6 +84,25 @@ async def test_hours_of_an_absence_are_caught_up_as_far_as_they_are_known() -> N
     assert tried.counted("written") == 6 + MOST_HOURS
 
 
+@pytest.mark.parametrize("days", [0, 2])
+async def test_an_absence_of_years_takes_no_more_requests_than_there_are_files(days: int) -> None:
+    class Counted(MemoryObjects):
+        asked = 0
+
+        def _work(self) -> None:
+            self.asked += 1
+            super()._work()
+
+    tried = Tried(days=days, objects=(objects := Counted()))
+    # As by a clock that began in 1970, before it was set.
+    [first] = await tried.at(24)
+    files = await tried.at(HOUR)
+    written = [key(HOUR - 1 - n) for n in reversed(range(MOST_HOURS))]
+    assert files == (written if days else [first, *written])
+    assert (tried.counted("missed"), tried.reached()) == (HOUR - 24 - MOST_HOURS, HOUR - 1)
+    assert objects.asked < 4 * (24 * days + MOST_HOURS + 2)
+
+
 async def test_what_is_known_of_now_alone_is_not_written_for_hours_before() -> None:
     tried = Tried(Source(of_the_past=False))
     await tried.at(HOUR)
@@ -119,7 +138,7 @@ async def test_what_the_bucket_does_not_take_is_counted_and_tried_again() -> Non
     assert await tried.at(HOUR, 40) == [key(HOUR - 1)]
 
 
-@pytest.mark.parametrize("content", [b"?", b'{"hour": 99999999}'])
+@pytest.mark.parametrize("content", [b"?", b'{"hour": 99999999}', b'{"hour": -999999999999}'])
 async def test_a_position_that_cannot_be_begins_anew(content: bytes) -> None:
     tried = Tried()
     tried.objects.kept[position_key("east", "usage")] = content
