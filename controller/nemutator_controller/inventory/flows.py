@@ -1,7 +1,7 @@
 """Who talks to whom: what agents saw of connections, with names for both ends."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nemutator_common.wire_activity import Flow
 
@@ -82,7 +82,9 @@ def addresses_of(snapshot: ClusterSnapshot, objects: ObjectsSnapshot) -> Address
     for pod in snapshot.pods.objects.values():
         # The address of one that has ended may be another pod's by now.
         if pod.status.pod_ip and not pod.spec.host_network and not pod.has_ended:
-            found[pod.status.pod_ip] = pod_end(pod, snapshot)
+            end = found[pod.status.pod_ip] = pod_end(pod, snapshot)
+            for further in pod.status.further_ips:
+                found[further.ip] = replace(end, address=further.ip)
     return Addresses(found)
 
 

@@ -161,6 +161,10 @@ class Condition(Shape, frozen=True, gc=False):
     reason: str = ""
 
 
+class PodAddress(Shape, frozen=True, gc=False):
+    ip: str = ""
+
+
 class PodStatus(Shape, frozen=True, gc=False):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
@@ -168,8 +172,14 @@ class PodStatus(Shape, frozen=True, gc=False):
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
     pod_ip: str = msgspec.field(default="", name="podIP")
+    further_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
+    """Where a cluster has two families of addresses, those of the second one."""
 
     def __post_init__(self) -> None:
+        if self.further_ips:
+            # The API server names the first one in both places.
+            further = tuple(each for each in self.further_ips if each.ip != self.pod_ip)
+            set_field(self, "further_ips", further)
         set_field(self, "phase", shared(self.phase))
         if self.conditions:
             set_field(self, "conditions", shared(self.conditions))

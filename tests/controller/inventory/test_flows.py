@@ -12,7 +12,7 @@ from nemutator_controller.inventory.flows import (
     named_flows,
 )
 from nemutator_controller.kube.node_objects import Service, WatchedNode
-from nemutator_controller.kube.objects import Pod
+from nemutator_controller.kube.objects import Pod, PodStatus
 
 from tests.fakes.inventory import counted_pod, keyed
 from tests.fakes.pods import picture
@@ -84,6 +84,22 @@ def test_both_ends_have_names() -> None:
     first = found[0]
     assert (first.pod.owner_kind, first.pod.owner) == ("Deployment", "web")
     assert (first.received, first.sent) == (100.0, 20.0)
+
+
+def test_a_pod_with_addresses_of_two_families_has_one_name() -> None:
+    answered = b'{"podIP":"10.1.0.2","podIPs":[{"ip":"10.1.0.2"},{"ip":"fd00::2"}]}'
+    both = msgspec.json.decode(answered, type=PodStatus)
+    pods = picture(msgspec.structs.replace(counted_pod("db-1"), status=both))
+    addresses = addresses_of(pods, ObjectsSnapshot())
+    ends = [addresses.end(one) for one in ("10.1.0.2", "fd00::2")]
+    assert [(each.kind, each.name, each.address) for each in ends] == [
+        ("Pod", "db-1", "10.1.0.2"),
+        ("Pod", "db-1", "fd00::2"),
+    ]
+    # Of one family nothing is kept beside the first one.
+    assert len(both.further_ips) == 1
+    alone = msgspec.json.decode(b'{"podIP":"a","podIPs":[{"ip":"a"}]}', type=PodStatus)
+    assert alone.further_ips == ()
 
 
 def test_a_node_may_speak_of_its_own_pods_only() -> None:
