@@ -19,6 +19,10 @@ from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.killed_containers import KilledContainer
 
+MOST_ABOVE = 4
+"""A container is killed at its limit. One that is further above the request says less: the node may have run out of
+memory before."""
+
 REQUESTED_S = 30.0
 """How old the requests of containers may be: gathering them reads every pod."""
 
@@ -42,7 +46,7 @@ class OwnersOfUse:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOfKilled:
-    """The `RequestedMemory` of sizing: what a container requests that was killed."""
+    """The `RequestedMemory` of sizing: what a container had that was killed."""
 
     watch: ClusterWatch
 
@@ -81,10 +85,12 @@ class KilledByKubelet:
 
 
 def _memory_of(pod: Pod, container: str) -> float:
-    """What it requests."""
+    """What it had when it was killed, as far as that can be said."""
     for one in (*pod.spec.containers, *pod.spec.init_containers):
         if one.name == container:
-            return float(_of_container(one).memory_bytes or 0)
+            asked = float(_of_container(one).memory_bytes or 0)
+            limit = float(_of_texts(None, one.resources.limits.get("memory"), 1).memory_bytes or 0)
+            return max(asked, min(limit, MOST_ABOVE * asked) if asked else limit)
     return 0.0
 
 

@@ -15,7 +15,7 @@ class KilledContainer:
     at: float
     """When its last run ended."""
     requested: float
-    """Bytes of memory."""
+    """Bytes of memory; its limit counts, too, as far as it was killed there."""
 
 
 class NotedKills:

@@ -18,7 +18,7 @@ class Requests(Protocol):
 
 class RequestedMemory(Protocol):
     def of(self, series: Series) -> float:
-        """Bytes that the pod of *series* requests for that container; 0 where that is not known."""
+        """Bytes that the pod of *series* requests for that container, or may use; 0 where that is not known."""
         ...
 
 

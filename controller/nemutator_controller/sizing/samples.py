@@ -35,7 +35,7 @@ class UsageSamples:
     kills: Numbers
     """For memory; NaN where it is not known."""
     requested: Numbers
-    """Bytes that the replica requested, where it was killed; 0 elsewhere, and where it is not known."""
+    """Bytes that the replica requested, or might use, where it was killed; 0 elsewhere, and where it is not known."""
     cpu_waiting: Numbers | None = None
     """Shares of the time (PSI) in which some of its tasks waited for a CPU; NaN, or None for all, where it is not
     known."""

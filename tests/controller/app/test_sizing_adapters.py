@@ -1,7 +1,14 @@
+from dataclasses import dataclass
+from typing import cast
+
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nemutator_controller.app.sizing_adapters import requested
+from nemutator_controller.app.sizing_adapters import MemoryOfKilled, requested
+from nemutator_controller.cluster.pods import ClusterSnapshot
+from nemutator_controller.cluster.watching import ClusterWatch
+from nemutator_controller.ingest.usage_points import Series
 from nemutator_controller.kube.objects import Container, Pod, PodSpec, PodStatus, Resources
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
@@ -61,3 +68,30 @@ def test_the_newest_pod_of_a_workload_says_what_is_requested_and_those_that_run_
         assert asked == Requested(
             asked.cpu_millis, None, max(1, sum(one.is_running for one in theirs))
         )
+
+
+@dataclass(frozen=True)
+class Watched:
+    pods: ClusterSnapshot
+
+    def snapshot(self) -> ClusterSnapshot:
+        return self.pods
+
+
+MI = 2**20
+
+
+@pytest.mark.parametrize(
+    ("request_mi", "limit_mi", "had_mi"),
+    [(256, None, 256), (256, 512, 512), (None, 512, 512), (64, 512, 256), (256, 256, 256)],
+)
+def test_what_was_killed_had_its_limit_as_far_as_that_can_be_said(
+    request_mi: int | None, limit_mi: int | None, had_mi: int
+) -> None:
+    requests = {} if request_mi is None else {"memory": f"{request_mi}Mi"}
+    limits = {} if limit_mi is None else {"memory": f"{limit_mi}Mi"}
+    container = Container(name="app", resources=Resources(requests=requests, limits=limits))
+    killed = msgspec.structs.replace(pod(), spec=PodSpec(containers=(container,), node_name="n1"))
+    series = Series(path="", pod_uid="u1", container_id="c1", program=None)
+    watch = cast("ClusterWatch", Watched(picture(killed)))
+    assert MemoryOfKilled(watch).of(series) == had_mi * MI
