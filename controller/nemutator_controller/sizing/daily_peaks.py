@@ -39,12 +39,21 @@ class DailyPeaks:
     def note(self, rows: Rows, to_at: Numbers, used: Numbers) -> None:
         """A later day takes the place of the one two weeks before it."""
         days = (to_at // DAY_S).astype(np.int64)
+        if days.min() == days.max() and (rows[1:] >= rows[:-1]).all():
+            # As nearly always: each row has one cell, and needs no order.
+            starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+            of, most = rows[starts], np.maximum.reduceat(used, starts)
+            self._note(of, days[starts] % PEAK_DAYS, days[starts], most)
+            return
         cells = rows * PEAK_DAYS + days % PEAK_DAYS
         order = np.lexsort((used, days, cells))
         cells, days, used = cells[order], days[order], used[order]
         last = np.append(cells[1:] != cells[:-1], True)
         at, slots = np.divmod(cells[last], PEAK_DAYS)
-        days, used = days[last], used[last]
+        self._note(at, slots, days[last], used[last])
+
+    def _note(self, at: Rows, slots: Rows, days: Rows, used: Numbers) -> None:
+        """The most that was *used* of some cells, each of which comes once."""
         known, largest = self.days[at, slots], self.largest[at, slots]
         newer = days > known
         self.needed[at[newer], slots[newer]] = 0.0

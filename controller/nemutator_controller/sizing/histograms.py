@@ -46,8 +46,9 @@ class Histograms:
             return
         self._move_reference(float(at.max()))
         self._used = max(self._used, int(rows.max()) + 1)
-        where = (rows, self._buckets.index(values))
-        np.add.at(self._weights, where, self._decayed(weight, at))
+        cells = rows * self._buckets.count + self._buckets.index(values)
+        # By one number for each: by two numpy takes ten times as long.
+        np.add.at(self._weights.reshape(-1), cells, self._decayed(weight, at))
 
     def subtract(self, rows: Rows, values: Numbers, weight: float, at: Numbers) -> None:
         """Take samples back that were added with the same numbers."""

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +28,17 @@ RIVAL = 1.5
 RIVAL_CORES = 0.01
 """By how much a replica must exceed what the other used lately, to take its place."""
 
+NEARLY = 1 - 1e-6
+"""Of a bound for many samples: whoever is beyond its own by rounding alone is still looked at."""
+
 LATELY_S = 3600.0
 """The half-life of what a replica used lately at most."""
 
 SEVERAL = -1
 
 Replicas = npt.NDArray[np.int64]
+
+A = TypeVar("A", bound=np.generic)
 
 _PLACE = np.dtype(
     [("row", np.intp), ("replica", np.int64), ("points", np.int64), ("high", np.float64), ("last_at", np.float64)]
@@ -79,20 +85,21 @@ class HottestReplicas:
         self, rows: Rows, replicas: Replicas, cores: Numbers, at: Numbers, *, weight: float
     ) -> None:
         """Samples in the order of *rows*, as far as they are of replicas that have a place or get one."""
-        new = self._only[rows] == 0
-        self._only[rows[new][::-1]] = replicas[new][::-1]
-        only = self._only[rows]
-        self._only[rows[(only != SEVERAL) & (only != replicas)]] = SEVERAL
-        told = self._only[rows] == SEVERAL
-        if not told.any():
+        groups = _RowGroups.of(rows)
+        if not (self._only[groups.rows] == SEVERAL).all():
+            self._note_only(rows, replicas)
+            told = self._only[rows] == SEVERAL
+            if not told.any():
+                return
+            rows, replicas, cores, at = rows[told], replicas[told], cores[told], at[told]
+            groups = _RowGroups.of(rows)
+        places = self._places_of(groups, replicas)
+        if self._give_places(groups, replicas, cores, at, without=places < 0):
+            places = self._places_of(groups, replicas)
+        has = np.flatnonzero(places >= 0)
+        if not len(has):
             return
-        rows, replicas, cores, at = rows[told], replicas[told], cores[told], at[told]
-        self._give_places(rows, replicas, cores, at)
-        places = self._places_of(rows, replicas)
-        has = places >= 0
         places, cores, at = places[has], cores[has], at[has]
-        if not len(places):
-            return
         self.histograms.add(places, cores, weight, at)
         state = self._state
         np.add.at(state["points"], places, 1)
@@ -102,6 +109,12 @@ class HottestReplicas:
         state["high"][places] = high
         np.maximum.at(state["high"], places, cores)
         np.maximum.at(state["last_at"], places, at)
+
+    def _note_only(self, rows: Rows, replicas: Replicas) -> None:
+        new = self._only[rows] == 0
+        self._only[rows[new][::-1]] = replicas[new][::-1]
+        only = self._only[rows]
+        self._only[rows[(only != SEVERAL) & (only != replicas)]] = SEVERAL
 
     def percentile(self, share: float, rows: Rows, *, since: float) -> Numbers:
         """The highest among the busiest replicas of each row; 0 where none is known well enough."""
@@ -141,22 +154,51 @@ class HottestReplicas:
             self._state[place] = (row, one.replica, one.points, one.high, one.last_at)
             self.histograms.restore(place, one.cpu, reference_at)
 
-    def _places_of(self, rows: Rows, replicas: Replicas) -> Rows:
-        places = self._places[rows]
-        ours = (places >= 0) & (self._state["replica"][places] == replicas[:, np.newaxis])
-        return np.asarray(np.where(ours, places, -1).max(axis=1), dtype=np.intp)
+    def _places_of(self, groups: "_RowGroups", replicas: Replicas) -> Rows:
+        """Of each sample; -1 where its replica has none."""
+        found = np.full(len(replicas), -1, dtype=np.intp)
+        for places in self._places[groups.rows].T:
+            # Looked up once for each row: each has many samples.
+            ours = groups.each(self._state["replica"][places]) == replicas
+            if places.min() < 0:
+                ours &= groups.each(places >= 0)
+            np.maximum(found, groups.each(places), out=found, where=ours)
+        return found
 
-    def _give_places(self, rows: Rows, replicas: Replicas, cores: Numbers, at: Numbers) -> None:
-        without = self._places_of(rows, replicas) < 0
+    def _lately(self, rows: Rows, at: Numbers) -> Numbers:
+        """What the quieter of the two replicas that have the places of each of *rows* used lately at most, as it is *at* some time;
+        where a place is empty, less than anything."""
         places = self._places[rows]
-        aged = np.exp2(
-            -np.clip(at[:, np.newaxis] - self._state["last_at"][places], 0.0, None) / LATELY_S
+        last_at = self._state["last_at"][places]
+        aged = np.exp2(-np.clip(at[:, np.newaxis] - last_at, 0.0, None) / LATELY_S)
+        lately = np.where(places >= 0, self._state["high"][places] * aged, -np.inf)
+        return np.asarray(lately.min(axis=1), dtype=np.float64)
+
+    def _give_places(
+        self,
+        groups: "_RowGroups",
+        replicas: Replicas,
+        cores: Numbers,
+        at: Numbers,
+        *,
+        without: npt.NDArray[np.bool_],
+    ) -> bool:
+        """Whether one of those *without* a place may have got one."""
+        # By the last moment of each row what was used lately counts least: hardly any sample is left that has to be looked at itself.
+        least = _rivalling(self._lately(groups.rows, np.maximum.reduceat(at, groups.starts)))
+        some = np.flatnonzero(without & (cores > groups.each(least * NEARLY)))
+        if not len(some):
+            return False
+        rows, replicas, cores, at = (
+            groups.each(groups.rows)[some],
+            replicas[some],
+            cores[some],
+            at[some],
         )
-        high = np.where(places >= 0, self._state["high"][places] * aged, -np.inf).min(axis=1)
-        wants = without & (cores > np.maximum(high * RIVAL, high + RIVAL_CORES))
+        wants = cores > _rivalling(self._lately(rows, at))
         if len(self) >= self._most:
             # Where a row has an empty place there is nothing to give, and it would be asked for with each sample.
-            wants &= (places >= 0).all(axis=1)
+            wants &= (self._places[rows] >= 0).all(axis=1)
         # Of each replica the sample that says most for it: what comes at once may have many.
         candidates = np.flatnonzero(wants)
         order = np.lexsort((-cores[candidates], replicas[candidates], rows[candidates]))
@@ -169,6 +211,7 @@ class HottestReplicas:
             *(column[candidates].tolist() for column in (rows, replicas, cores, at)), strict=True
         ):
             self._give(row, replica, core, when)
+        return len(candidates) > 0
 
     def _give(self, row: int, replica: int, cores: float, at: float) -> None:
         """A place in *row* to *replica*, if it has none yet and there is a free one, or one that it may take."""
@@ -201,3 +244,27 @@ class HottestReplicas:
             return None
         self._used += 1
         return self._used - 1
+
+
+def _rivalling(lately: Numbers) -> Numbers:
+    """More than this has to be used to take the place of who used so much *lately*."""
+    return np.maximum(lately * RIVAL, lately + RIVAL_CORES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RowGroups:
+    """The rows of samples that are in their order, each once."""
+
+    rows: Rows
+    starts: Rows
+    """The first sample of each."""
+    counts: Rows
+
+    @classmethod
+    def of(cls, rows: Rows) -> "_RowGroups":
+        starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+        return cls(rows[starts], starts, np.diff(starts, append=len(rows)))
+
+    def each(self, found: npt.NDArray[A]) -> npt.NDArray[A]:
+        """What was *found* of each row, for each of its samples."""
+        return np.repeat(found, self.counts)

@@ -106,11 +106,14 @@ class Usages:
         refused = len(rows) - int(fits.sum())
         # By row, and within a row as they came.
         order = np.flatnonzero(fits)
-        order = order[np.argsort(rows[order], kind="stable")]
+        # Of 16 bits, numpy sorts by radix: an eighth of the time.
+        narrow = np.uint16 if self._most <= 1 << 16 else np.intp
+        order = order[np.argsort(rows[order].astype(narrow), kind="stable")]
         if len(order):
-            self._take(rows[order], samples, order)
+            of = rows[order]
+            self._take(of, samples, order)
             self._note_kills(rows, samples, order)
-            self._state["heard_at"][rows[order]] = now
+            self._state["heard_at"][of] = now
         return Learned(len(order), evicted, refused)
 
     def forget(self, *, silent_since: float) -> int:

@@ -60,3 +60,30 @@ def test_peaks_are_those_of_the_last_days_that_were_noted(spoken: list[tuple[int
     expected = max(used for day, used in spoken if day > last - PEAK_DAYS)
     assert peaks.most(ROW, now=now, days=PEAK_DAYS)[0].tolist() == [expected]
     assert peaks.percentile(0.95, ROW, now=now, days=PEAK_DAYS)[0] <= expected
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(0, 1e12)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_samples_of_one_day_in_the_order_of_their_rows_say_what_any_order_says(
+    spoken: list[tuple[int, int, float]],
+) -> None:
+    apart, together = DailyPeaks(4), DailyPeaks(4)
+    for row, day, used in spoken:
+        apart.note(np.array([row]), np.array([NOW + day * DAY_S]), np.array([used]))
+    for day in range(3):
+        rows, of = (
+            np.array([row for row, of, _ in sorted(spoken) if of == day]),
+            np.array([used for _, of, used in sorted(spoken) if of == day]),
+        )
+        if len(rows):
+            together.note(rows, np.full(len(rows), NOW + day * DAY_S), of)
+    last = {row: max(day for one, day, _ in spoken if one == row) for row, _, _ in spoken}
+    for row, day in last.items():
+        slot = int(NOW // DAY_S + day) % PEAK_DAYS
+        assert together.days[row, slot] == apart.days[row, slot]
+        assert together.largest[row, slot] == apart.largest[row, slot]

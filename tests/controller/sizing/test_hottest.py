@@ -8,6 +8,8 @@ from nemutator_controller.sizing.buckets import CPU
 from nemutator_controller.sizing.hottest import (
     LEAST_POINTS,
     PLACES,
+    RIVAL,
+    RIVAL_CORES,
     SEVERAL,
     HottestReplicas,
     SavedReplica,
@@ -147,3 +149,54 @@ def test_several_rows_are_kept_as_each_of_them_is_and_stay_what_they_were() -> N
     add(hottest, 9, (1, 0.5), (2, 4.0), row=1)
     for one, was in zip((one for _, kept in together for one in kept), before, strict=True):
         assert (one.cpu == was).all()
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.integers(0, 2), st.integers(1, 6), st.sampled_from([0.0, 0.1, 0.2, 0.31, 0.5, 2])
+            ),
+            min_size=1,
+            max_size=25,
+        ),
+        max_size=6,
+    )
+)
+def test_rows_that_come_together_end_as_if_each_came_alone(
+    reports: list[list[tuple[int, int, float]]],
+) -> None:
+    """And those of another row make nobody be left out who would take a place."""
+    together, apart = made(rows=3), made(rows=3)
+    for n, report in enumerate(reports):
+        ordered = sorted(report, key=lambda one: one[0])
+        rows, replicas, cores = (np.array(column) for column in zip(*ordered, strict=True))
+        at = NOW + 600.0 * n + 15.0 * np.arange(len(rows)) % 60
+        together.add(rows, replicas, cores.astype(np.float64), at, weight=0.1)
+        for row in range(3):
+            of = rows == row
+            if of.any():
+                apart.add(rows[of], replicas[of], cores[of].astype(np.float64), at[of], weight=0.1)
+    for row in range(3):
+        (only, some), (only_apart, some_apart) = kept_of(together, row), kept_of(apart, row)
+        assert only == only_apart
+        assert [(one.replica, one.points, one.high, one.last_at) for one in some] == [
+            (one.replica, one.points, one.high, one.last_at) for one in some_apart
+        ]
+        assert all(
+            (one.cpu == other.cpu).all() for one, other in zip(some, some_apart, strict=True)
+        )
+
+
+@given(st.integers(0, 1 << 30))
+def test_nobody_who_would_take_a_place_is_left_out_because_others_came_later(seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    hottest = made(rows=1)
+    add(hottest, 0, (1, 0.2), (2, 0.2))
+    at = NOW + 3600 * dice.random(30)
+    replicas, cores = np.arange(3, 33), 0.3 * dice.random(30)
+    aged = 0.2 * 0.5 ** ((at - NOW) / 3600)
+    rivals = cores > np.maximum(aged * RIVAL, aged + RIVAL_CORES)
+    hottest.add(np.zeros(30, dtype=np.intp), replicas, cores, at, weight=0.1)
+    _, kept = kept_of(hottest, 0)
+    assert any(one.replica > 2 for one in kept) == rivals.any()
