@@ -60,14 +60,15 @@ def _traffic(traffic: NetworkRates) -> Iterable[float | None]:
 def texts(report: Report, longest_name: int) -> Iterator[tuple[str, int, Iterable[str]]]:
     """All texts of each kind, with the most characters that one may have."""
     machine, flows = report.machine, report.flows
-    disks = machine.file_systems
-    yield "path of a file system", longest_name, (one.path for one in disks)
-    yield "device of a file system", longest_name, (one.device for one in disks)
-    yield "kind of a file system", longest_name, (one.kind for one in disks)
+    if disks := machine.file_systems:
+        yield "path of a file system", longest_name, (one.path for one in disks)
+        yield "device of a file system", longest_name, (one.device for one in disks)
+        yield "kind of a file system", longest_name, (one.kind for one in disks)
     yield "name of an interface", longest_name, (one.name for one in machine.interfaces)
     yield "sensor", longest_name, (one.sensor for one in machine.temperatures)
-    yield "pod_uid of a flow", longest_name, (one.pod_uid for one in flows)
-    yield "address of a flow", LONGEST_ADDRESS, (one.address for one in flows)
+    if flows:
+        yield "pod_uid of a flow", longest_name, (one.pod_uid for one in flows)
+        yield "address of a flow", LONGEST_ADDRESS, (one.address for one in flows)
 
 
 def counts(machine: Machine, flows: tuple[Flow, ...]) -> Iterator[tuple[str, int, int]]:

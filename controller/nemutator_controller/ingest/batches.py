@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Literal, TypeVar
 
 import msgspec
@@ -143,25 +144,49 @@ def check_texts(what: str, longest: int, texts: Sequence[str]) -> None:
 
 def _texts(report: Report) -> Iterator[tuple[str, int, Iterable[str | None]]]:
     """All texts of each kind, with the most characters that one may have."""
-    machine, workloads = report.machine, report.workloads
+    machine = report.machine
     yield "kernel", LONGEST_NAME, (machine.kernel,)
     yield "system", LONGEST_NAME, (machine.system,)
     yield "boot_id", LONGEST_NAME, (machine.boot_id,)
-    yield "path of a workload", LONGEST_PATH, (one.path for one in workloads)
-    yield "name of a workload", LONGEST_NAME, (one.name for one in workloads)
-    yield "container_id", LONGEST_NAME, (one.container_id for one in workloads)
-    yield "pod_uid", LONGEST_NAME, (one.pod_uid for one in workloads)
-    yield "workload of a process", LONGEST_PATH, (one.workload for one in report.processes)
-    yield "command", LONGEST_NAME, (one.command for one in report.processes)
-    yield "script", LONGEST_NAME, (one.script for one in report.processes)
-    yield "runtime_version", LONGEST_NAME, (one.runtime_version for one in report.processes)
-    yield "what is missing", LONGEST_TEXT, (one.what for one in report.missing)
-    yield "why it is missing", LONGEST_TEXT, (one.why for one in report.missing)
-    yield "remedy", LONGEST_TEXT, (one.remedy for one in report.missing)
-    yield "path of a summary", LONGEST_PATH, (one.path for one in report.summaries)
-    yield "pod_uid of a summary", LONGEST_NAME, (one.pod_uid for one in report.summaries)
-    yield "container_id of a summary", LONGEST_NAME, (one.container_id for one in report.summaries)
-    yield "program of a summary", LONGEST_NAME, (one.program for one in report.summaries)
+    members: tuple[Sequence[object], ...] = (
+        report.workloads,
+        report.processes,
+        report.missing,
+        report.summaries,
+    )
+    for several, kinds in zip(members, _KINDS_OF_TEXTS, strict=True):
+        # A report of columns has none of them.
+        if several:
+            for what, longest, text in kinds:
+                yield what, longest, map(text, several)
+
+
+_KINDS_OF_TEXTS = (
+    (
+        ("path of a workload", LONGEST_PATH, attrgetter("path")),
+        ("name of a workload", LONGEST_NAME, attrgetter("name")),
+        ("container_id", LONGEST_NAME, attrgetter("container_id")),
+        ("pod_uid", LONGEST_NAME, attrgetter("pod_uid")),
+    ),
+    (
+        ("workload of a process", LONGEST_PATH, attrgetter("workload")),
+        ("command", LONGEST_NAME, attrgetter("command")),
+        ("script", LONGEST_NAME, attrgetter("script")),
+        ("runtime_version", LONGEST_NAME, attrgetter("runtime_version")),
+    ),
+    (
+        ("what is missing", LONGEST_TEXT, attrgetter("what")),
+        ("why it is missing", LONGEST_TEXT, attrgetter("why")),
+        ("remedy", LONGEST_TEXT, attrgetter("remedy")),
+    ),
+    (
+        ("path of a summary", LONGEST_PATH, attrgetter("path")),
+        ("pod_uid of a summary", LONGEST_NAME, attrgetter("pod_uid")),
+        ("container_id of a summary", LONGEST_NAME, attrgetter("container_id")),
+        ("program of a summary", LONGEST_NAME, attrgetter("program")),
+    ),
+)
+"""Of workloads, processes, what is missing and summaries."""
 
 
 def _numbers(report: Report) -> list[float | None]:

@@ -169,12 +169,15 @@ def _check_points(points: ReportedPoints, *, now: float) -> None:
         return
     if points.of.min() < 0:
         raise RefusedBatchError("number", "points: a series below zero")
-    times = np.concatenate((points.from_at, points.to_at))
-    # A comparison with NaN is false.
-    if not ((times >= 0) & (times <= LARGEST_NUMBER)).all():
+    if not (_in_range(points.from_at) and _in_range(points.to_at)):
         raise RefusedBatchError("number", "points: a time is out of range")
     if (points.from_at > points.to_at).any() or points.to_at.max() > now + FUTURE_S:
         raise RefusedBatchError("future", "points: one ends before it begins, or ahead of time")
     for name, column in points.columns.items():
-        if not ((column >= 0) & (column <= LARGEST_NUMBER) | np.isnan(column)).all():
+        if not (_in_range(column) or _in_range(column[~np.isnan(column)])):
             raise RefusedBatchError("number", f"{name}: a number is out of range")
+
+
+def _in_range(numbers: Numbers) -> bool:
+    """Of NaN both comparisons are false."""
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() <= LARGEST_NUMBER)

@@ -26,6 +26,8 @@ class _Node(Generic[K]):
     owners: list[K | None] = field(default_factory=list)
     states: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
     """Of each entry `_UNASKED`, `_UNKNOWN` or `_OWNED`: an array, because it is looked at for each point."""
+    all_owned: bool = True
+    """Of each series that is named the owner is known, as nearly always: then nothing is looked at for a point."""
     retry_at: float = 0.0
     retry_s: float = FIRST_RETRY_S
 
@@ -60,8 +62,11 @@ class SeriesOwners(Generic[K]):
     def _ask(
         self, node: str, known: _Node[K], entries: npt.NDArray[np.int32], *, now: float
     ) -> None:
+        if known.all_owned and len(known.series) == len(known.owners):
+            return
         known.owners += [None] * (len(known.series) - len(known.owners))
         if len(known.owners) > len(known.states):
+            known.all_owned = False
             more = np.zeros(len(known.owners) - len(known.states), dtype=np.int8)
             known.states = np.append(known.states, more)
         # What was named without a point yet is asked for when its first point comes.
@@ -80,6 +85,7 @@ class SeriesOwners(Generic[K]):
             owner = self._find(node, known.series[one])
             known.owners[one] = None if owner is None else self._one_of(owner)
             known.states[one] = _UNKNOWN if owner is None else _OWNED
+        known.all_owned = bool(known.states.min() == _OWNED)
 
     def _one_of(self, owner: K) -> K:
         if len(self._shared) >= MOST_SHARED:

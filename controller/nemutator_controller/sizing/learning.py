@@ -166,13 +166,16 @@ class UsageLearner:
         def named(name: str) -> Numbers:
             return of_all(lambda one: one.of(one.part.column(name)))
 
-        def shares(name: str) -> Numbers | None:
-            """Of a hundred as parts of one; None: nobody measures it."""
-            if all(one.part.known(name) is None for one in several):
-                return None
-            return named(name) / 100
+        def measured(name: str) -> Numbers | None:
+            """None: nobody measures it."""
+            return None if all(one.part.known(name) is None for one in several) else named(name)
 
-        kills = named("oom_kills")
+        def shares(name: str) -> Numbers | None:
+            """Of a hundred as parts of one."""
+            found = measured(name)
+            return None if found is None else found / 100
+
+        kills = measured("oom_kills")
         return UsageSamples(
             keys=keys,
             of=of_all(lambda one: one.numbers),
@@ -182,16 +185,18 @@ class UsageLearner:
             cpu_cores=named("cpu_cores"),
             memory_bytes=named("memory_bytes"),
             replicas=of_all(lambda one: one.replicas),
-            throttled=named("throttled"),
+            throttled=measured("throttled"),
             kills=kills,
             requested=self._requested(several, kills),
             cpu_waiting=shares("cpu_waiting"),
             memory_waiting=shares("memory_waiting"),
         )
 
-    def _requested(self, several: Sequence[_Gathered], kills: Numbers) -> Numbers:
+    def _requested(self, several: Sequence[_Gathered], kills: Numbers | None) -> Numbers:
         """Of those that were killed: kills are rare, and a look-up is not free."""
-        found = np.zeros(len(kills))
+        found = np.zeros(sum(len(one.rows) for one in several))
+        if kills is None:
+            return found
         ends = np.cumsum([len(one.rows) for one in several])
         for place in np.flatnonzero(kills > 0).tolist():
             number = int(np.searchsorted(ends, place, side="right"))

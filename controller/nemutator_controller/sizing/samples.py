@@ -30,10 +30,10 @@ class UsageSamples:
     memory_bytes: Numbers
     replicas: Replicas
     """The number of the replica of each sample."""
-    throttled: Numbers
-    """NaN where it is not known."""
-    kills: Numbers
-    """For memory; NaN where it is not known."""
+    throttled: Numbers | None
+    """NaN, or None for all, where it is not known."""
+    kills: Numbers | None
+    """For memory; the same where it is not known."""
     requested: Numbers
     """Bytes that the replica requested, or might use, where it was killed; 0 elsewhere, and where it is not known."""
     cpu_waiting: Numbers | None = None

@@ -365,13 +365,16 @@ class Usages:
         self._state["changed"][row] = True
 
     def _note_kills(self, rows: Rows, samples: UsageSamples, order: Rows) -> None:
-        killed = order[samples.kills[order] > 0]
+        kills = samples.kills
+        if kills is None:
+            return
+        killed = order[kills[order] > 0]
         if not len(killed):
             return
         had = np.maximum(samples.memory_bytes[killed], samples.requested[killed])
         at = rows[killed]
         self._peaks.note_kills(at, samples.to_at[killed], np.minimum(had, MEMORY.largest))
-        counted = np.minimum(samples.kills[killed], MOST_KILLS).astype(np.int64)
+        counted = np.minimum(kills[killed], MOST_KILLS).astype(np.int64)
         np.add.at(self._state["kills"], at, counted)
 
     def _kept(self, rows: Rows) -> Iterator[SavedUsage]:

@@ -171,7 +171,7 @@ def test_rows_that_come_together_end_as_if_each_came_alone(
     for n, report in enumerate(reports):
         ordered = sorted(report, key=lambda one: one[0])
         rows, replicas, cores = (np.array(column) for column in zip(*ordered, strict=True))
-        at = NOW + 600.0 * n + 15.0 * np.arange(len(rows)) % 60
+        at = np.array([NOW + 600.0 * n + 15.0 * (number % 4) for number in range(len(rows))])
         together.add(rows, replicas, cores.astype(np.float64), at, weight=0.1)
         for row in range(3):
             of = rows == row
