@@ -41,7 +41,7 @@ REPOSITORY_GLOB = re.compile(r"^[^@]*[/*?][^@:]*$|\[")
 """What may fit a repository in full: each of those has a slash, and neither tag nor digest. Of `[…]` nobody asks what
 is in it."""
 
-_REFERENCE = re.compile(
+IMAGE = re.compile(
     rf"((?P<registry>{_REGISTRY})/)?(?P<path>{_FOLDER}(/{_FOLDER})*)"
     r"(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?"
     r"(@(?P<digest>[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?"
@@ -115,7 +115,7 @@ def usual_pull_policy(image: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _parsed(text: str) -> ImageReference:
-    found = _REFERENCE.fullmatch(text)
+    found = IMAGE.fullmatch(text)
     if found is None or _IDENTIFIER.fullmatch(text):
         raise ImageReferenceError(f"{text[:80]!r}: expected registry/repository:tag@digest")
     registry, path = found["registry"] or HUB, found["path"]

@@ -27,10 +27,11 @@ FIRST = frozenset({"initContainers"})
 what ours fetches."""
 
 DERIVED: Mapping[Path, tuple[Path, ...]] = {
-    field_path("priorityClassName"): (field_path("priority"), field_path("preemptionPolicy"))
+    field_path("priorityClassName"): (field_path("priority"), field_path("preemptionPolicy")),
+    field_path("runtimeClassName"): (field_path("overhead"),),
 }
 """Fields that the API server fills in from another one. When that one changes they are removed: a pod
-whose number is not that of its class is refused."""
+whose number or overhead is not that of its class is refused."""
 
 _KEPT_EMPTY = frozenset(
     {FieldStep("metadata"), FieldStep("spec"), FieldStep("template"), FieldStep("emptyDir")}

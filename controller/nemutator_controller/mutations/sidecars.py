@@ -14,9 +14,9 @@ from nemutator_controller.kube.quantities import LONGEST, parse_quantity
 from nemutator_controller.mutations.advisor import Name
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.env import VARIABLE
-from nemutator_controller.mutations.image_references import usual_pull_policy
+from nemutator_controller.mutations.image_references import IMAGE, usual_pull_policy
 from nemutator_controller.mutations.injection import INIT_CONTAINER
-from nemutator_controller.mutations.paths import Json, Path, named
+from nemutator_controller.mutations.paths import Json, Path, field_path, named
 from nemutator_controller.mutations.resource_bounds import broken_by, own_bounds
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
@@ -115,9 +115,41 @@ def _breaks(draft: Draft, place: Path, container: Json) -> str:
     return next((why for bound, why in broken.items() if bound not in before), "")
 
 
+def without_volumes(draft: Draft) -> list[str]:
+    """Take out again those that mount what the pod has not got in the end: an API server would refuse it. The warnings
+    name them."""
+    listed = (each for found in draft.value(field_path("volumes")) for each in found or ())
+    volumes = {each.get("name") for each in listed if isinstance(each, dict)}
+    warnings: list[str] = []
+    for container in [
+        each for found in draft.value(field_path("initContainers")) for each in found or ()
+    ]:
+        name = container.get("name") if isinstance(container, dict) else None
+        place = named("initContainers", name) if isinstance(name, str) else None
+        author = draft.author(place) if place is not None else None
+        if place is None or author is None or author.verb != VERB:
+            continue
+        mounted = [mount["name"] for mount in container.get("volumeMounts", ())]
+        missing = next((each for each in mounted if each not in volumes), None)
+        if missing is not None:
+            draft.put(place, (), author)
+            warnings.append(
+                f"policy {author.policy}: {place}: left alone: the pod has no volume {missing}"
+            )
+    return warnings
+
+
 def faults(wanted: Sidecars) -> Iterator[str]:
+    names = [each.name for each in wanted.add]
     for index, each in enumerate(wanted.add):
         where = f"add[{index}]"
+        if names.count(each.name) > 1:
+            yield f"{where}.name: there are two of that name"
+        if not IMAGE.fullmatch(each.image):
+            yield f"{where}.image: {each.image[:80]!r}: expected registry/repository:tag@digest"
+        paths = [mount.mount_path for mount in each.volume_mounts]
+        if len(set(paths)) < len(paths):
+            yield f"{where}.volumeMounts: two have the same mountPath"
         if each.name == INIT_CONTAINER:
             yield f"{where}.name: {INIT_CONTAINER} is nemutator's own"
         for resource, amount in each.requests.items():

@@ -22,6 +22,7 @@ from nemutator_controller.mutations import (
     labels,
     resources,
     sandboxes,
+    sidecars,
     workload_selectors,
 )
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
@@ -241,6 +242,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         unresolved += replaced(draft)
         more, refused = injected(draft)
         warnings += [*map(str, unresolved), *more]
+        if any(policy.first for policy in applied):
+            warnings += sidecars.without_volumes(draft)
     edits = draft.edits()
     previewed: tuple[Edit, ...] = ()
     preview_warnings: list[str] = []
@@ -258,6 +261,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         if skips.preview:
             replaced(further)
             injected(further)
+        preview_warnings += sidecars.without_volumes(further)
         previewed = further.edits()
     if stamp is not None or not situation.defaulted:
         edits = tuple(missing(manifest, kind, edits))

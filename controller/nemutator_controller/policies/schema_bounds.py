@@ -4,13 +4,14 @@ The API server evaluates a pattern for nothing: what one can say is no rule in C
 expressions know no lookahead.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.chosen_names import NAME
 from nemutator_controller.mutations.env import REFERENCE, VARIABLE
-from nemutator_controller.mutations.image_references import PREFIX, REPOSITORY_GLOB, TAG
+from nemutator_controller.mutations.image_references import IMAGE, PREFIX, REPOSITORY_GLOB, TAG
 from nemutator_controller.mutations.known_tokens import KEY
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
@@ -55,6 +56,12 @@ _REPOSITORIES: Schema = {
     }
 }
 
+
+def _different(key: str) -> Schema:
+    """No two items of a list have the same *key*: a rule in CEL that compares all of them would cost too much."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
+
+
 BOUNDS: Mapping[str, Schema] = {
     "Match.images": _REPOSITORIES,
     "Match.ownerKinds": {
@@ -94,7 +101,10 @@ BOUNDS: Mapping[str, Schema] = {
     "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
     "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
     "EmptyDirs.sizeLimit": _QUANTITY,
+    "Sidecars.add": _different("name"),
+    "Sidecar.volumeMounts": _different("mountPath"),
     "Sidecar.name": {"pattern": LABEL},
+    "Sidecar.image": {"pattern": f"^({re.sub(r'[?]P<[a-z]+>', '', IMAGE.pattern)})$"},
     "Sidecar.requests": _AMOUNTS,
     "Sidecar.limits": _AMOUNTS,
     "SidecarVariable.name": _VARIABLE,

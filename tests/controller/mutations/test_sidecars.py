@@ -1,8 +1,9 @@
 """Sidecars are added once, as init containers that are restarted always, as an API server stores them."""
 
 import pytest
-from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.injection import INIT_CONTAINER
+from nemutator_controller.mutations.path_texts import parse_path
 from nemutator_controller.mutations.paths import Json
 from nemutator_controller.mutations.sidecars import (
     Sidecar,
@@ -11,6 +12,7 @@ from nemutator_controller.mutations.sidecars import (
     SidecarVariable,
     apply,
     faults,
+    without_volumes,
 )
 
 PROXY = Sidecar(
@@ -91,7 +93,47 @@ def test_an_image_is_pulled_as_an_api_server_says(image: str, expected: str) -> 
             Sidecar(name="a", image="x", requests={"cpu": "2"}, limits={"cpu": "1"}),
             "add[0].requests.cpu: above its limit",
         ),
+        (
+            Sidecar(name="a", image=" proxy:1"),
+            "add[0].image: ' proxy:1': expected registry/repository:tag@digest",
+        ),
+        (
+            Sidecar(
+                name="a",
+                image="x",
+                volume_mounts=(SidecarMount(name="b", mount_path="/c"),) * 2,
+            ),
+            "add[0].volumeMounts: two have the same mountPath",
+        ),
     ],
 )
 def test_what_cannot_run_is_a_fault(sidecar: Sidecar, fault: str) -> None:
     assert list(faults(Sidecars(add=(sidecar,)))) == [fault]
+
+
+def test_two_of_one_name_are_a_fault() -> None:
+    two = Sidecars(add=(PROXY, Sidecar(name="other", image="x"), PROXY))
+    assert list(faults(two)) == [f"add[{at}].name: there are two of that name" for at in (0, 2)]
+
+
+@pytest.mark.parametrize("volumes", [[], None, [{"name": "data", "emptyDir": {}}]])
+def test_one_that_mounts_what_the_pod_has_not_got_is_taken_out_again(volumes: Json) -> None:
+    pod = {"spec": {"containers": [{"name": "app"}], "volumes": volumes}}
+    draft = Draft(pod, "Pod")
+    apply(draft, Sidecars(add=(PROXY,)), policy="p")
+    draft.set(parse_path("initContainers[name=proxy].image"), "proxy:2", Author("image", "q"))
+    warnings = without_volumes(draft)
+    if volumes:
+        assert (len(draft.edits()), warnings) == (1, [])
+    else:
+        assert draft.edits() == ()
+        assert draft.manifest == pod
+        assert warnings == [
+            "policy p: initContainers[name=proxy]: left alone: the pod has no volume data"
+        ]
+
+
+def test_what_somebody_else_has_put_there_is_not_looked_at() -> None:
+    own = {"name": "own", "volumeMounts": [{"name": "none", "mountPath": "/a"}]}
+    draft = Draft({"spec": {"initContainers": [own, {"name": 1}, 1]}}, "Pod")
+    assert without_volumes(draft) == []

@@ -64,6 +64,21 @@ def test_a_sidecar_is_changed_by_the_policies_before_its_own_too() -> None:
     assert len(plan(pod(), situation(), previewed).previewed) == 1
 
 
+@pytest.mark.parametrize("mode", ["Apply", "Preview"])
+def test_a_sidecar_that_mounts_a_volume_is_there_where_the_volume_is(mode: str) -> None:
+    mounts = [{"name": "certs", "mountPath": "/certs"}]
+    sidecar = {"sidecars": {"add": [{"name": "p", "image": "p:1", "volumeMounts": mounts}]}}
+    volume = {"volumes": {"add": [{"name": "certs", "configMap": "ca", "mountPath": "/a"}]}}
+    both = plan(pod(), situation(), [policy("a", sidecar, volume, mode=mode)])
+    changes = both.edits or both.previewed
+    assert "initContainers[name=p]" in [each.path for each in changes]
+    assert not both.warnings
+    alone = plan(pod(), situation(), [policy("a", sidecar, mode=mode)])
+    assert (alone.edits, alone.previewed) == ((), ())
+    [warning] = alone.warnings or alone.preview_warnings
+    assert "initContainers[name=p]: left alone: the pod has no volume certs" in warning
+
+
 SHARES = [{"resources": {"requests": {"cpu": {"ratio": ratio}}}} for ratio in (0.5, 0.1)]
 
 

@@ -111,13 +111,15 @@ SIDECARS: tuple[Json, ...] = (
     {"requests": {"cpu": "1"}, "limits": {"cpu": "1000m"}}, {"volumeMounts": [{"name": "a", "mountPath": "data"}]},
     {"requests": {"ephemeral-storage": "2"}, "limits": {"ephemeral-storage": "1"}},
     {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}, {"args": ["-v"], "command": ["x"]},
-    {"args": ["x" * 1025]}, {"ports": []},
+    {"args": ["x" * 1025]}, {"ports": []}, {"volumeMounts": [{"name": n, "mountPath": "/a"} for n in "ab"]},
+    *({"image": each} for each in (" b", "b ", "B", "host:5000/b:1", "a/b@sha256:" + "0" * 64, "b:", "[::1]:5/b", "H/b")),
 )  # fmt: skip
 
 
 OTHERS: dict[str, tuple[Any, ...]] = {
     "sidecars": (
         {}, {"add": []}, *({"add": [{"name": "a", "image": "b"} | each]} for each in SIDECARS),
+        *({"add": [{"name": each, "image": "b"} for each in both]} for both in ("aa", "ab")),
     ),
     "envFrom": (
         {}, {"add": []}, {"add": [{}]}, {"add": [{"configMap": "a"}]}, {"add": [{"secret": "a", "prefix": "A_"}]},
