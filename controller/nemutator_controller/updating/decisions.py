@@ -122,7 +122,10 @@ def decide(
     )
     settled_s = 0 if situation.only_larger else policy.spec.settled_seconds
     held: SizingDecision | None = None
-    if not changes:
+    if not changes and not reasons and pod.state:
+        # It asks for what it should have, and has not got it.
+        held = _unmade(pod)
+    elif not changes:
         held = LeaveAlone("; ".join(reasons) or "it has what it needs", is_good=not reasons)
     elif not due and difference < LEAST_DIFFERENCE:
         held = LeaveAlone(f"it differs by {difference:.0%} only", is_good=True)
@@ -316,13 +319,17 @@ def _now_or_later(
     if situation.refused:
         return WaitFirst(f"the last change was refused: {situation.refused}", was_refused=True)
     if pod.state:
-        return WaitFirst(f"kubelet has not made the last change yet: {pod.state}")
+        return _unmade(pod)
     changed_at, cool_s = situation.changed_at, policy.spec.cool_down_seconds
     if situation.only_larger:
         changed_at = None
     if changed_at is not None and situation.now - changed_at < cool_s:
         return WaitFirst(f"it was changed less than {cool_s} s ago")
     return ResizeInPlace(changes)
+
+
+def _unmade(pod: SizedPod) -> WaitFirst:
+    return WaitFirst(f"kubelet has not made the last change yet: {pod.state}")
 
 
 def _keeps_class(pod: SizedPod, changes: tuple[GivenAmount, ...]) -> bool:

@@ -40,17 +40,20 @@ class SizingEvictions:
     """By uid."""
     _evicted_at: dict[SizedWorkload, float] = field(default_factory=dict, init=False)
 
-    def cause(self, pod: SizedPod) -> str:
-        """Why its resize, which was given, is not made; empty: it may still be."""
-        now = self.process.clock.monotonic()
+    def is_put_off(self, pod: SizedPod) -> bool:
+        """Whether kubelet has put its resize off for so long that nobody waits for it any more."""
         if pod.state != "Deferred":
             self._deferred_since.pop(pod.uid, None)
+            return False
+        now = self.process.clock.monotonic()
+        return now - self._deferred_since.setdefault(pod.uid, now) >= DEFERRED_S
+
+    def cause(self, pod: SizedPod) -> str:
+        """Why its resize, which was given, is not made; empty: it may still be."""
         if pod.state in ("Infeasible", "Error"):
             return f"kubelet cannot resize it: {pod.state}"
-        if pod.state == "Deferred":
-            since = self._deferred_since.setdefault(pod.uid, now)
-            if now - since >= DEFERRED_S:
-                return f"kubelet has put its resize off for {DEFERRED_S:.0f} s"
+        if self.is_put_off(pod):
+            return f"kubelet has put its resize off for {DEFERRED_S:.0f} s"
         return ""
 
     def barred(self, pod: SizedPod, policy: SoundSizing, *, running: int, needs: PodNeeds) -> str:

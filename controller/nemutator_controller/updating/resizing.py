@@ -141,7 +141,7 @@ class RunningResizes:
         self.process.meter.gauge(names.RESIZES_PAUSED, 0.0 if alive else 1.0)
         # Who needs more comes first.
         due.sort(key=lambda each: isinstance(each[2], ResizeInPlace) and not each[2].raises)
-        busy = open_changes(pods)
+        busy = open_changes(pod for pod in pods if not self.evictions.is_put_off(pod))
         for pod, policy, found in due:
             done = progress[policy.name]
             if policy.spec.mode in ("Off", "Initial") and isinstance(found, ResizeInPlace):

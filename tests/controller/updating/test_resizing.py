@@ -7,7 +7,7 @@ from nemutator_common.traces import NO_TRACER, Tracer
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.stamps import stamp_of
-from nemutator_controller.updating.evicting import DEFERRED_S, SizingEvictions
+from nemutator_controller.updating.evicting import SizingEvictions
 from nemutator_controller.updating.records import (
     ContainerAdvice,
     NotResizedError,
@@ -141,7 +141,7 @@ async def test_pods_of_one_workload_go_one_after_another() -> None:
     assert sorted(one.states()) == ["given", "waits"]
     one.pods.states["u-web-1"] = "Deferred"
     await one.engine.check()
-    assert sorted(one.states()) == ["fits", "waits"]
+    assert one.states() == ["waits", "waits"]
     del one.pods.states["u-web-1"]
     await one.engine.check()
     assert one.pods.requests("web-2")["cpu"] == "150m"
@@ -263,17 +263,6 @@ async def test_other_modes_evict_nobody() -> None:
     await one.engine.check()
     assert len(one.pods.documents) == 2
     assert one.why() == "kubelet cannot make the last change: Infeasible"
-
-
-async def test_what_kubelet_puts_off_is_waited_for_first() -> None:
-    one = Resizes(small(), small("web-2"), mode="Evict", podsAtOnce=5)
-    await one.engine.check()
-    one.pods.states["u-web-1"] = "Deferred"
-    await one.engine.check()
-    assert len(one.pods.documents) == 2
-    await one.clock.advance(DEFERRED_S)
-    await one.engine.check()
-    assert list(one.pods.documents) == ["u-web-2"]
 
 
 async def test_what_the_api_server_refuses_is_given_by_an_eviction() -> None:
