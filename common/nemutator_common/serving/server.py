@@ -34,7 +34,7 @@ from nemutator_common.serving.responses import (
 )
 from nemutator_common.serving.sockets import ListeningSocket, peer_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason
-from nemutator_common.serving.tls_accepting import TlsAccepting
+from nemutator_common.serving.tls_accepting import ENDS_A_TURN, TlsAccepting
 from nemutator_common.serving.traffic import Traffic
 
 __all__ = ["HttpServer", "TlsFiles"]
@@ -59,6 +59,9 @@ TURNS = 3
 
 ABORT_S = 0.2
 """The time for aborted connections and cancelled handlers to end. More would delay the stop."""
+
+ABORT_EACH_S = 0.0002
+"""And for each connection, because every turn of the event loop ends so many."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -340,8 +343,10 @@ class HttpServer:
             for _ in range(TURNS):
                 await asyncio.sleep(0)
             async with asyncio.timeout(self.limits.drain_s):
-                for connection in tuple(self._connections):
+                for drained, connection in enumerate(tuple(self._connections), 1):
                     connection.drain()
+                    if drained % ENDS_A_TURN == 0:
+                        await asyncio.sleep(0)
                 await self._empty.wait()
         except TimeoutError:
             pass
@@ -349,7 +354,7 @@ class HttpServer:
             for connection in tuple(self._connections):
                 connection.drop(DropReason.DRAIN_DEADLINE)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(ABORT_S):
+            async with asyncio.timeout(ABORT_S + ABORT_EACH_S * len(self._connections)):
                 await self._empty.wait()
 
     async def _linger(

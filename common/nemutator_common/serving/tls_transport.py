@@ -16,6 +16,8 @@ from functools import partial
 from typing import Any
 
 from nemutator_common.serving.buffered_tls import RECORD_BYTES, BufferedTls
+from nemutator_common.serving.loop_sharing import LoopTurns
+from nemutator_common.serving.readable_sockets import ReadableSockets
 
 SecuredSocket = ssl.SSLSocket | BufferedTls
 
@@ -31,9 +33,11 @@ async def shaken_hands(
     context: ssl.SSLContext,
     changed: Callable[[socket.socket], None],
     *,
+    turns: LoopTurns,
     buffered: bool = False,
 ) -> SecuredSocket:
-    """*accepted* after its TLS handshake; it is closed where that fails. *changed* hears which socket it is by now."""
+    """*accepted* after its TLS handshake, each step of which is a piece of *turns*; it is closed where that fails.
+    *changed* hears which socket it is by now."""
     loop = asyncio.get_running_loop()
     # As event loops do: an answer of two records would otherwise wait until the first one is acknowledged.
     with contextlib.suppress(OSError):
@@ -46,6 +50,7 @@ async def shaken_hands(
         changed(secured)
     try:
         while True:
+            await turns.room()
             try:
                 secured.do_handshake()
                 return secured
@@ -77,18 +82,23 @@ async def _ready(
 
 
 class TlsTransport(asyncio.Transport):
-    """What *secured* is to *protocol*, once it has shaken hands. The end of the other side is waited for *ending_s*."""
+    """What *secured* is to *protocol*, once it has shaken hands. The end of the other side is waited for *ending_s*.
+
+    *readable* says when there is something to read, and its end is one of *ends*: of both each turn of the loop has so many.
+    """
 
     __slots__ = (
         "_certificate",
         "_closing",
         "_ending_s",
+        "_ends",
         "_fd",
         "_loop",
         "_over",
         "_paused",
         "_peer",
         "_protocol",
+        "_readable_sockets",
         "_reading",
         "_receive",
         "_secured",
@@ -101,7 +111,13 @@ class TlsTransport(asyncio.Transport):
     )
 
     def __init__(
-        self, secured: SecuredSocket, protocol: asyncio.Protocol, *, ending_s: float
+        self,
+        secured: SecuredSocket,
+        protocol: asyncio.Protocol,
+        *,
+        readable: ReadableSockets,
+        ends: LoopTurns,
+        ending_s: float,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._secured = secured
@@ -112,6 +128,8 @@ class TlsTransport(asyncio.Transport):
             self._socket, self._receive = secured, partial(secured.recv, RECORD_BYTES)
         self._fd = secured.fileno()
         self._protocol = protocol
+        self._readable_sockets = readable
+        self._ends = ends
         self._ending_s = ending_s
         self._peer = secured.getpeername()
         self._certificate = secured.getpeercert()
@@ -199,6 +217,12 @@ class TlsTransport(asyncio.Transport):
         self._end(None)
 
     # --- from the event loop ---------------------------------------------------------------------
+    def _take(self) -> None:
+        if self._timer is not None:
+            self._discard()
+        else:
+            self._readable()
+
     def _readable(self) -> None:
         if self._paused or self._closing:
             return
@@ -281,8 +305,7 @@ class TlsTransport(asyncio.Transport):
             self._end(error)
             return
         self._timer = self._loop.call_later(self._ending_s, self._end, None)
-        _NOBODY.run(self._loop.add_reader, self._fd, self._discard)
-        self._reading = True
+        self._read_on()
 
     def _discard(self) -> None:
         # Once for each turn of the loop: who never stops sending holds nobody else up.
@@ -298,12 +321,12 @@ class TlsTransport(asyncio.Transport):
     def _read_on(self) -> None:
         if not self._reading:
             self._reading = True
-            _NOBODY.run(self._loop.add_reader, self._fd, self._readable)
+            self._readable_sockets.add(self._fd, self._take)
 
     def _stop_reading(self) -> None:
         if self._reading:
             self._reading = False
-            self._loop.remove_reader(self._fd)
+            self._readable_sockets.remove(self._fd)
 
     def _write_on(self) -> None:
         if not self._writing:
@@ -324,7 +347,7 @@ class TlsTransport(asyncio.Transport):
         if self._timer is not None:
             self._timer.cancel()
         self._unsent, self._unsent_bytes = None, 0
-        self._loop.call_soon(self._lost, error)
+        self._ends.later(partial(self._lost, error))
 
     def _lost(self, error: Exception | None) -> None:
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress
+from nemutator_common.serving.loop_sharing import LoopTurns
 from nemutator_common.serving.tls_transport import shaken_hands
 
 from tests.contract.serving.tls.pairs import answer_to, trusting, write_pair
@@ -108,7 +109,7 @@ async def test_an_answer_does_not_wait_until_the_one_before_is_acknowledged(tmp_
         accepted.setblocking(False)
         async with asyncio.TaskGroup() as tasks:
             calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, plain))
-            secured = await shaken_hands(accepted, context, lambda _: None)
+            secured = await shaken_hands(accepted, context, lambda _: None, turns=LoopTurns(9))
         assert isinstance(secured, ssl.SSLSocket)
         with secured, calling.result():
             assert secured.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_common.serving.buffered_tls import BufferedTls
+from nemutator_common.serving.loop_sharing import LoopTurns
 from nemutator_common.serving.tls_transport import shaken_hands
 
 from tests.contract.serving.tls.pairs import trusting, write_pair
@@ -26,7 +27,9 @@ async def met(directory: Path) -> AsyncIterator[tuple[BufferedTls, ssl.SSLSocket
         ours.setblocking(False)
         async with asyncio.TaskGroup() as tasks:
             calling = tasks.create_task(asyncio.to_thread(trusting().wrap_socket, theirs))
-            secured = await shaken_hands(ours, context, lambda _: None, buffered=True)
+            secured = await shaken_hands(
+                ours, context, lambda _: None, turns=LoopTurns(9), buffered=True
+            )
         assert isinstance(secured, BufferedTls)
         with calling.result() as caller:
             yield secured, caller
