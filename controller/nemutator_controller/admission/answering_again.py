@@ -62,7 +62,7 @@ class AnsweringAgain:
         """The bytes of an answer that is known, and what counts and logs it; None, and nothing has happened, when it is
         not."""
         began, at = self.process.clock.monotonic(), self.process.clock.now()
-        known_now = self._known_now(at)
+        known_now = self.known_now(at)
         known = self.known.find((text.key, opted_in), known_now) if known_now else None
         if known is None:
             return None
@@ -104,7 +104,7 @@ class AnsweringAgain:
         opted_in: bool,
     ) -> None:
         """*pod* has got *plan* again, by this *record*; so does the next one whose review says what *body* says."""
-        template, known_now = template_of(plan, record), self._known_now(self.process.clock.now())
+        template, known_now = template_of(plan, record), self.known_now(self.process.clock.now())
         if template is None or not known_now or text.uid != record.request_uid:
             return
         is_bounded = known_now[0].for_pods_of(origin.namespace).write_amounts
@@ -112,7 +112,7 @@ class AnsweringAgain:
             plan=plan,
             subject=record.subject,
             circumstances=circumstances,
-            known_of_it=self._known_of(record.subject, is_bounded=is_bounded),
+            known_of_it=self.known_of(record.subject, is_bounded=is_bounded),
             is_bounded=is_bounded,
             origin=origin,
             labels=labels_beside(pod, plan.planned.edits),
@@ -123,7 +123,7 @@ class AnsweringAgain:
         self.known.keep((text.key, opted_in), known_now, answer)
         self.texts.keep(body, text)
 
-    def _known_now(self, at: float) -> tuple[Policies, *tuple[object, ...]] | tuple[()]:
+    def known_now(self, at: float) -> tuple[Policies, *tuple[object, ...]] | tuple[()]:
         """Empty: nobody knows the policies yet."""
         cluster = self.cluster
         policies = cluster.policies
@@ -134,7 +134,7 @@ class AnsweringAgain:
 
     def _is_as_then(self, known: KnownAnswer, *, opted_in: bool) -> bool:
         """Whether its circumstances are the same."""
-        found = self._known_of(known.subject, is_bounded=known.is_bounded)
+        found = self.known_of(known.subject, is_bounded=known.is_bounded)
         if are_same(found, known.known_of_it):
             return True
         labels, taken_back, unwanted, bounds = found
@@ -142,7 +142,7 @@ class AnsweringAgain:
             with_opt_in(labels, opted_in=opted_in), taken_back, unwanted, bounds
         )
 
-    def _known_of(self, subject: Subject, *, is_bounded: bool) -> _KnownOfIt:
+    def known_of(self, subject: Subject | Origin, *, is_bounded: bool) -> _KnownOfIt:
         cluster, namespace = self.cluster, subject.namespace
         workload = namespace, subject.owner_kind, subject.owner_name
         return (

@@ -6,7 +6,7 @@ the same fields are written, with other texts. Whatever would be written elsewhe
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -15,7 +15,8 @@ from nemutator_controller.kube.quantities import Quantity
 from nemutator_controller.mutations import resources
 from nemutator_controller.mutations.advisor import Side
 from nemutator_controller.mutations.amount_trials import Ready, Texts, asked_in
-from nemutator_controller.mutations.decisions import Edit
+from nemutator_controller.mutations.decisions import Edit, Maybe
+from nemutator_controller.mutations.edits import Author
 from nemutator_controller.mutations.injection import INIT_CONTAINER, like_the_largest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.paths import escaped, named
@@ -66,6 +67,10 @@ def _kind(texts: Texts) -> object:
     requests, limits = map(dict, texts)
     counts = [standing(limits.get(name), requests.get(name)) for name in COUNTED]
     return sorted(requests), sorted(limits), counts
+
+
+WrittenAmount = tuple[Maybe, tuple[str], Author]
+"""What was there before, what is there afterwards, and who writes it."""
 
 
 class _Place(NamedTuple):
@@ -137,18 +142,49 @@ class AmountPlaces:
         bounds: ResourceBounds,
     ) -> bool:
         """Whether *edits* and *operations*, which are those of the plan otherwise, have now what is written into a pod that
-        has *spec*, with those *amounts*. If not, it is not known what that is, and they are of no use any more.
+        has *spec*, with those *amounts*.
 
         *sizing*: what writes amounts into it, of all that does; None: nothing.
         """
+        found = self.written(spec, amounts, sizing, bounds)
+        if found is None:
+            return False
+        made, copied = found
+        for place, (before, after, author) in zip(self._amounts, made, strict=True):
+            edits[place.edit] = Edit(
+                path=edits[place.edit].path,
+                before=before,
+                after=after,
+                verb=author.verb,
+                policy=author.policy,
+                reason=author.reason,
+            )
+            _write(operations, place.operation, after[0])
+        for at, operation, is_listed in self._ours:
+            ours = _with_copied(edits[at].after[0], copied)
+            edits[at] = replace(edits[at], after=(ours,))
+            _write(operations, operation, [ours] if is_listed else ours)
+        return True
+
+    def written(
+        self,
+        spec: Mapping[str, Any],
+        amounts: ContainerAmounts,
+        sizing: Sizing | None,
+        bounds: ResourceBounds,
+    ) -> tuple[Sequence[WrittenAmount], Mapping[str, Any]] | None:
+        """What is written at each of these places into a pod that has *spec*, with those *amounts*, and what our init
+        container asks for; None: it is not known. Of *spec* nothing else is read than what its containers are called and
+        ask for, which of them run on, and its overhead."""
         containers = _objects(spec, "containers")
         ready = _ready(containers, amounts, sizing, bounds)
         if ready is None:
-            return False
+            return None
         pod = {"spec": spec}
         if ready and not resources.may_be(pod, pod, "Pod", ready, bounds):
-            return False
+            return None
         places = iter(self._amounts)
+        made: list[WrittenAmount] = []
         for index, container in enumerate(containers):
             asked = container.get("resources") or {}
             for side, written in ready.get(container["name"], ()):
@@ -156,25 +192,36 @@ class AmountPlaces:
                 for step, _, after, author in written:
                     place, now = next(places, None), section.get(step.name)
                     if place is None or place[:3] != (index, side.name, step.name):
-                        return False
+                        return None
                     if place.replaces is (now is None):
-                        return False
-                    edits[place.edit] = Edit(
-                        path=edits[place.edit].path,
-                        before=() if now is None else (now,),
-                        after=after,
-                        verb=author.verb,
-                        policy=author.policy,
-                        reason=author.reason,
-                    )
-                    _write(operations, place.operation, after[0])
+                        return None
+                    made.append((() if now is None else (now,), after, author))
         if next(places, None) is not None:
-            return False
+            return None
+        return made, _copied(containers, ready) if self._ours else {}
+
+    @property
+    def marks(self) -> int:
+        """How many there are to be written."""
+        return 3 * len(self._amounts) + 1
+
+    def mark(self, edits: list[Edit], operations: list[Operation], marks: Iterator[str]) -> None:
+        """Write *marks* into *edits* and *operations*, which are those of the plan: for each amount those of what was there
+        before, of what is there afterwards and of its reason, and one for what our init container asks for."""
+        for place in self._amounts:
+            before, after, reason = next(marks), next(marks), next(marks)
+            edits[place.edit] = replace(
+                edits[place.edit],
+                before=(before,) if place.replaces else (),
+                after=(after,),
+                reason=reason,
+            )
+            _write(operations, place.operation, after)
+        asked = next(marks)
         for at, operation, is_listed in self._ours:
-            ours = _init_container(edits[at].after[0], containers, ready)
+            ours = _with_copied(edits[at].after[0], asked)
             edits[at] = replace(edits[at], after=(ours,))
             _write(operations, operation, [ours] if is_listed else ours)
-        return True
 
 
 def growth_by(edits: Sequence[Edit], spec: Mapping[str, Any]) -> tuple[Growth, ...] | None:
@@ -222,15 +269,16 @@ def _write(operations: list[Operation], at: int, value: object) -> None:
     operations[at] = {**operations[at], "value": value}
 
 
-def _init_container(
-    before: Mapping[str, Any], containers: Sequence[Mapping[str, Any]], ready: Mapping[str, Ready]
-) -> Any:
-    """Ours, with what it copies of containers that are like *containers*, and get what is *ready*."""
+def _copied(containers: Sequence[Mapping[str, Any]], ready: Mapping[str, Ready]) -> Any:
+    """What our init container asks for beside *containers*, which get what is *ready*."""
     made = [
         {"resources": _with(each.get("resources") or {}, ready.get(each["name"], ()))}
         for each in containers
     ]
-    copied = like_the_largest({"containers": made})
+    return like_the_largest({"containers": made})
+
+
+def _with_copied(before: Mapping[str, Any], copied: Any) -> Any:
     rest = {key: value for key, value in before.items() if key != "resources"}
     return rest | ({"resources": copied} if copied else {})
 

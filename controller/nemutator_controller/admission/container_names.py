@@ -30,10 +30,18 @@ def container_names(spec: Mapping[str, Any]) -> ContainerNames | None:
         listed = spec.get(field)
         for each in listed if type(listed) is list else ():
             name = each.get("name") if type(each) is dict else None
-            if type(name) is not str or not _NAME.fullmatch(name) or name == INIT_CONTAINER:
+            if type(name) is not str:
                 return None
             found.append(name)
-    return tuple(found) if len(set(found)) == len(found) else None
+    return tuple(found) if are_names(found) else None
+
+
+def are_names(names: Sequence[str]) -> bool:
+    """Whether containers may be called so, each otherwise."""
+    for name in names:
+        if not _NAME.fullmatch(name) or name == INIT_CONTAINER:
+            return False
+    return len(set(names)) == len(names)
 
 
 class NamePlaces:

@@ -64,6 +64,12 @@ class Webhook:
             if known is not None:
                 body, afterwards = known
                 return PlainAnswer(body, CONTENT_TYPE, record=afterwards)
+        alike = self.handler.alike
+        if len(alike.known):
+            known = alike.answer(post.body, post.remote, opted_in=opted_in)
+            if known is not None:
+                body, afterwards = known
+                return PlainAnswer(body, CONTENT_TYPE, record=afterwards)
         try:
             asked = decode(post.body, caller=post.remote)
         except ReviewError:

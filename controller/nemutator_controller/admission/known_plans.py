@@ -18,44 +18,28 @@ from nemutator_common import names
 from nemutator_controller.admission.container_amounts import (
     AmountPlaces,
     ContainerAmounts,
-    container_amounts,
     growth_by,
-    shapes_of,
 )
 from nemutator_controller.admission.container_names import (
     ContainerNames,
     NamePlaces,
     container_names,
 )
-from nemutator_controller.admission.ports import KnownCluster
+from nemutator_controller.admission.plan_contents import TOKEN_VOLUME, content_of
 from nemutator_controller.mutations.decisions import Edit
-from nemutator_controller.mutations.image_digests import NoDigest
 from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.resource_bounds import Growth, ResourceBounds
 from nemutator_controller.mutations.resources import Sizing
 from nemutator_controller.mutations.stamps import Stamp, in_full, written
 from nemutator_controller.policies.plans import MutationPlan, Situation
-from nemutator_controller.policies.readings import (
-    EVERYTHING,
-    UnreadFields,
-    names_a_container,
-    needs_all,
-)
+from nemutator_controller.policies.readings import EVERYTHING
 from nemutator_controller.policies.snapshot import Policies
 
 MOST = 512
 """Plans in memory."""
 
-LARGEST = 1 << 16
-"""Bytes of a pod whose plan is kept."""
-
 LARGEST_PATCH = 12 << 10
 """Bytes of a patch that is kept: the most that all of them take is some tens of megabytes."""
-
-TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the beginning of a volume's name
-"""Volumes of this name end in five random characters, which the API server makes for each pod."""
-
-_RANDOM = 5
 
 LONGEST_ID = 16
 """Characters of the id of a decision."""
@@ -113,11 +97,11 @@ class _FirstOfShape:
     """The plan of the first pod of a shape, of which are made those of pods that differ in names and amounts of their
     containers alone."""
 
-    __slots__ = ("_amounts", "_key", "_known", "_names", "_sized")
+    __slots__ = ("_amounts", "_key", "_known", "_names", "sized")
 
     def __init__(self, key: PlanKey, known: KnownPlan, *, sized: bool) -> None:
         """*sized*: whether policies say what containers ask for."""
-        self._key, self._known, self._sized = key, known, sized
+        self._key, self._known, self.sized = key, known, sized
         self._names: NamePlaces | None = None
         self._amounts: AmountPlaces | None = None
 
@@ -134,7 +118,7 @@ class _FirstOfShape:
                 called = first.names or container_names(spec) or ()
                 self._amounts = AmountPlaces.found(edits, operations, called)
             places = self._amounts
-            sizing = sizing if self._sized else None
+            sizing = sizing if self.sized else None
             if places is None or not places.resize(
                 edits, operations, spec, key.amounts, sizing, bounds
             ):
@@ -219,7 +203,7 @@ class KnownPlans:
         unread = EVERYTHING
         if situation.tokens is None or not has_placeholder:
             unread = policies.for_pods_of(subject.namespace).unread
-        found = _content(pod, unread, situation)
+        found = content_of(pod, unread, situation)
         if found is None:
             return None
         content, names, amounts = found
@@ -267,10 +251,19 @@ class KnownPlans:
     def repeats(self, key: PlanKey | None, begin: str) -> bool:
         """Whether the pod before this one of the same plan had the same *begin* of its generated name: those of one
         revision are alike in all they say."""
-        if key is None or key not in self._plans:
-            return False
-        before, self._begins[key] = self._begins.get(key), begin
+        return key is not None and key in self._plans and self.begins_again(key, begin)
+
+    def begins_again(self, key: PlanKey, begin: str) -> bool:
+        """The same of a plan that is known otherwise."""
+        before, self._begins[key] = self._begins.pop(key, None), begin
+        if len(self._begins) > self._most:
+            del self._begins[next(iter(self._begins))]
         return bool(begin) and before == begin
+
+    def is_sized(self, key: PlanKey) -> bool | None:
+        """Whether policies say what containers ask for, where other amounts make no other plan; None: that is not known."""
+        first = self._shapes.get(key.shape)
+        return None if first is None else first.sized
 
     def keep(
         self,
@@ -321,78 +314,8 @@ def _written_at(text: str, operations: list[Operation]) -> int | None:
     return None
 
 
-class Lookups:
-    """Notes whether a plan has asked for what no `PlanKey` has, or what is to be asked for each time."""
-
-    def __init__(self, cluster: KnownCluster) -> None:
-        self._cluster = cluster
-        self.any = False
-
-    def runtime_handler(self, runtime_class: str) -> str | None:
-        self.any = True
-        return self._cluster.runtime_handler(runtime_class)
-
-    def digest(self, image: str) -> str | NoDigest:
-        self.any = True
-        return self._cluster.digests.digest(image)
-
-
-def _content(
-    pod: Any, unread: UnreadFields, situation: Situation
-) -> tuple[bytes, ContainerNames | None, ContainerAmounts | None] | None:
-    """What *pod* says, but for what is *unread*: two for which it is the same have the same plan. Where the names of
-    containers are not in it, they come beside it, and so does what they ask for."""
-    metadata, spec = pod.get("metadata"), pod.get("spec")
-    if not isinstance(metadata, dict) or not isinstance(spec, dict):
-        return None
-    annotations = metadata.get("annotations")
-    if needs_all(annotations):
-        unread = EVERYTHING
-    owned = bool(situation.subject.owner_name)
-    names, amounts = None, None
-    # What was taken back for a workload may be in a container, by its name.
-    if (unread.container_names or unread.amounts) and not situation.reversed:
-        found = container_names(spec)
-        if unread.container_names and not names_a_container(annotations):
-            names = found
-        if unread.amounts and found is not None:
-            amounts = container_amounts(spec)
-    read = unread.metadata_of(metadata, owned=owned)
-    around = {name: value for name, value in pod.items() if name not in ("metadata", "spec")}
-    try:
-        outside, inside = (
-            msgspec.json.encode((read, around)),
-            msgspec.json.encode(
-                unread.spec_of(
-                    spec,
-                    but_names=names is not None,
-                    shapes=None if amounts is None else shapes_of(spec, amounts),
-                )
-            ),
-        )
-    except RecursionError:
-        return None
-    volume = _token_volume(spec) if not unread.is_any else ""
-    if volume:
-        inside = inside.replace(b'"name":"%b"' % volume.encode(), b'"name":"\0"')
-    content = outside + inside
-    return (content, names, amounts) if len(content) <= LARGEST else None
-
-
 def end_of_stamps(edits: tuple[Edit, ...]) -> str | None:
     """What stamps with *edits* end in; None: they have no room for them, with an id of any length that ours have."""
     id_ = "0" * LONGEST_ID
     text = in_full(Stamp(id_, edits))
     return None if text is None else text.removeprefix(_BEFORE_ID + id_)
-
-
-def _token_volume(spec: dict[str, Any]) -> str:
-    """The name of the volume that the API server has added for a token; empty: there is none."""
-    volumes = spec.get("volumes")
-    for volume in volumes if isinstance(volumes, list) else ():
-        name = volume.get("name") if isinstance(volume, dict) else None
-        if isinstance(name, str) and name.startswith(TOKEN_VOLUME):
-            random = name.removeprefix(TOKEN_VOLUME)
-            if len(random) == _RANDOM and random.isascii() and random.isalnum():
-                return name
-    return ""

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from nemutator_controller.admission.known_plans import Circumstances, KnownPlan
+from nemutator_controller.admission.known_plans import Circumstances, KnownPlan, PlanKey
 from nemutator_controller.admission.outcomes import Result
 from nemutator_controller.admission.proven_patches import patch_of
 from nemutator_controller.admission.recent_stamps import Origin
@@ -49,6 +49,10 @@ class SavedChange(msgspec.Struct, frozen=True, gc=False):
     circumstances: Circumstances
     record: Decision | None
     """None: it is a dry run."""
+    key: PlanKey | None = None
+    """By which its plan is found."""
+    plan: KnownPlan | None = None
+    """None: it was not known."""
 
 
 class DecidedRequest(msgspec.Struct, frozen=True, gc=False):

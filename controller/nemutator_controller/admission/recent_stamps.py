@@ -10,6 +10,8 @@ from collections.abc import Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from nemutator_controller.admission.ports import StampLink
 from nemutator_controller.admission.stamp_messages import (
     KeptStamp,
@@ -40,6 +42,12 @@ _A_LABEL = "metadata.labels["
 """Begins the paths to single labels."""
 
 Place = Literal["ids", "heard", "given_back"]
+
+
+KeptEdits = tuple[Edit, ...] | bytes
+"""Edits, or their JSON: most are never looked at again."""
+
+_edits = msgspec.json.Decoder(tuple[Edit, ...])
 
 
 class Origin(NamedTuple):
@@ -73,7 +81,7 @@ class _Alike:
 
     labels: Mapping[str, str]
     """Those that we have not written."""
-    edits: tuple[Edit, ...]
+    written: KeptEdits
     paths: tuple[Path, ...] | None = field(default=None, init=False)
     """Of the edits, once a pod was compared with them: most workloads' pods are alike."""
     # Lists, though their first go first: most are short, and empty ones take a tenth of the memory of a deque. Longer ones become
@@ -85,6 +93,11 @@ class _Alike:
     given_back: MutableSequence[str] = field(default_factory=list)
     """Those that a pod had lost and has again. It may lose them once more, but whoever comes now is most likely
     another pod, which has lost its own."""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        self.written = edits_of(self.written)
+        return self.written
 
     def next_id(self) -> str:
         """Of two processes that give one back at the same moment each takes another one: its own oldest, or
@@ -167,7 +180,7 @@ class RecentStamps:
         self,
         origin: Origin,
         kept: Mapping[str, str],
-        edits: tuple[Edit, ...],
+        edits: KeptEdits,
         id_: str,
         now: float,
         *,
@@ -178,19 +191,20 @@ class RecentStamps:
         if self.link is not None:
             # Labels that are no text are never compared: the server refuses such a pod.
             texts = {key: str(text) for key, text in kept.items()}
-            self.link.tell(encode_message(KeptStamp(origin, texts, id_, edits, given_back)))
+            message = KeptStamp(origin, texts, id_, edits_of(edits), given_back)
+            self.link.tell(encode_message(message))
 
     def _add(
         self,
         origin: Origin,
         kept: Mapping[str, str],
-        edits: tuple[Edit, ...],
+        edits: KeptEdits,
         id_: str,
         now: float,
         place: Place = "ids",
     ) -> None:
         for alike in self._of.get(origin, ()):
-            if (alike.edits is edits or alike.edits == edits) and alike.labels == kept:
+            if alike.labels == kept and (alike.written is edits or alike.edits == edits_of(edits)):
                 break
         else:
             alike = _Alike(kept, edits)
@@ -256,12 +270,21 @@ class RecentStamps:
                 del self._of[origin]
 
 
+def edits_of(kept: KeptEdits) -> tuple[Edit, ...]:
+    return _edits.decode(kept) if isinstance(kept, bytes) else kept
+
+
 def labels_beside(pod: Any, edits: Sequence[Edit]) -> Mapping[str, str]:
     """The labels of *pod* that *edits* do not write."""
-    ours = {
-        parse_path(edit.path).steps[-1].name for edit in edits if edit.path.startswith(_A_LABEL)
-    }
+    ours = written_labels(edits)
     return {key: text for key, text in _labels_of(pod).items() if key not in ours}
+
+
+def written_labels(edits: Sequence[Edit]) -> frozenset[str]:
+    """Keys of the labels that *edits* write."""
+    return frozenset(
+        parse_path(edit.path).steps[-1].name for edit in edits if edit.path.startswith(_A_LABEL)
+    )
 
 
 def _labels_of(pod: Any) -> Mapping[str, str]:

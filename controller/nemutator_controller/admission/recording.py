@@ -85,6 +85,26 @@ class DecisionLog:
 
         return note
 
+    def noting_pods(self, planned: MutationPlan, result: Result) -> Callable[[str, str], None]:
+        """What does the same for each further pod, which is called so, and the id of its decision."""
+        meter = self.process.meter
+        counts = [meter.counter(names.ADMISSION_EDITS, verb=edit.verb) for edit in planned.edits]
+        count_of_edits = len(planned.edits)
+
+        def note(pod: str, decision: str) -> None:
+            for count in counts:
+                count()
+            _POD_DECIDED.log_again(
+                {
+                    names.POD: pod,
+                    names.RESULT: result,
+                    names.COUNT: count_of_edits,
+                    names.DECISION: decision,
+                }
+            )
+
+        return note
+
 
 def _keys_of(subject: Subject, planned: MutationPlan, result: Result) -> Mapping[names.Key, object]:
     return {

@@ -16,12 +16,12 @@ from nemutator_common.process import Process
 from nemutator_common.traces import Span, TraceParent
 
 from nemutator_controller.admission.answering_again import AnsweringAgain, seen_labels
+from nemutator_controller.admission.answering_alike import AnsweringAlike
 from nemutator_controller.admission.excuses import Excuses
 from nemutator_controller.admission.finding_counts import count_findings
 from nemutator_controller.admission.known_plans import (
     KnownPlan,
     KnownPlans,
-    Lookups,
     PlanKey,
     Sized,
     circumstances_of,
@@ -46,6 +46,7 @@ from nemutator_controller.admission.recent_stamps import (
 )
 from nemutator_controller.admission.recording import DecisionLog
 from nemutator_controller.admission.relevance import is_relevant
+from nemutator_controller.admission.request_lookups import AskedBounds, Lookups
 from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import (
     AdmissionRequest,
@@ -62,7 +63,7 @@ from nemutator_controller.mutations.edits import TooLargeError, apply_edits
 from nemutator_controller.mutations.image_tokens import may_have_tokens
 from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
+from nemutator_controller.mutations.resource_bounds import UNBOUNDED
 from nemutator_controller.mutations.stamps import (
     stamping,
     written,
@@ -73,21 +74,6 @@ from nemutator_controller.policies.snapshot import Policies
 log = logging.getLogger(__name__)
 
 _PLACEHOLDER = PREFIX.encode()
-
-
-class _Bounds:
-    """Those of a namespace, which are asked for once by each request that needs them."""
-
-    __slots__ = ("_cluster", "_known", "_namespace")
-
-    def __init__(self, cluster: KnownCluster, namespace: str) -> None:
-        self._cluster, self._namespace = cluster, namespace
-        self._known: ResourceBounds | None = None
-
-    def __call__(self) -> ResourceBounds:
-        if self._known is None:
-            self._known = self._cluster.resource_bounds(self._namespace)
-        return self._known
 
 
 class _LaterError(Exception):
@@ -107,6 +93,7 @@ class WebhookHandler:
     templates: TemplateHandler = field(init=False)
     decisions: DecisionLog = field(init=False)
     again: AnsweringAgain = field(init=False)
+    alike: AnsweringAlike = field(init=False)
     excuses: Excuses = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +107,7 @@ class WebhookHandler:
             self.cluster, self.records, self.fresh, self.process, self.stamps, decisions
         )
         object.__setattr__(self, "again", again)
+        object.__setattr__(self, "alike", AnsweringAlike(again, self.plans, self.process))
         object.__setattr__(self, "excuses", Excuses(self.rules, self.process))
 
     async def answer(
@@ -194,14 +182,23 @@ class WebhookHandler:
             decided = None
             result, response = self.excuses.of(request, error)
         seconds = self.process.clock.monotonic() - began
-        return response, partial(self._afterwards, decided, result, seconds)
+        return response, partial(self._afterwards, decided, result, seconds, body, opted_in)
 
-    def _afterwards(self, decided: DecidedRequest | None, result: Result, seconds: float) -> None:
+    def _afterwards(
+        self,
+        decided: DecidedRequest | None,
+        result: Result,
+        seconds: float,
+        body: bytes,
+        opted_in: bool,
+    ) -> None:
         self._measure(result, seconds)
         if decided is None:
             return
         try:
             self._count(decided)
+            if (saved := decided.saved) is not None and not decided.namespace_unknown:
+                self.alike.learn(body, saved, decided.response, opted_in=opted_in)
         except Exception as error:
             # The pod has its answer already.
             log.error("decision_not_counted", {names.ERROR: type(error).__name__}, exc_info=error)
@@ -283,7 +280,9 @@ class WebhookHandler:
                 self.plans.repeats(key, subject.generate_name)
         now_s = self.process.clock.now()
         record = None if request.dry_run else record_of(request, subject, change, at=now_s)
-        saved = SavedChange(pod, origin, change, known if repeats else None, circumstances, record)
+        saved = SavedChange(
+            pod, origin, change, known if repeats else None, circumstances, record, key, known
+        )
         result: Result = "patched" if change.operations else "preview"
         response = AdmissionResponse(
             operations=change.operations,
@@ -360,7 +359,7 @@ class WebhookHandler:
             images=cluster.images,
             digests=lookups,
             talkers=cluster.talkers,
-            bounds=_Bounds(cluster, subject.namespace),
+            bounds=AskedBounds(cluster, subject.namespace),
             reversed=cluster.reversed(*workload),
             unwanted=cluster.unwanted_labels(*workload),
         )

@@ -40,7 +40,7 @@ _RESOURCES = FieldStep("resources")
 MOST_KNOWN = 1024
 """Containers that ask for different amounts, of which is kept what one mutation has made of them."""
 
-_LARGEST_KNOWN, _LONGEST_KNOWN = 8, 64
+_LARGEST_KNOWN, LONGEST_KNOWN = 8, 64
 """Amounts, and characters of each."""
 
 _Section = tuple[tuple[str, str], ...]
@@ -273,7 +273,7 @@ def _texts(section: Json) -> _Section | None:
     if type(section) is not dict or len(section) > _LARGEST_KNOWN:
         return None
     for name, text in section.items():
-        if type(text) is not str or len(text) > _LONGEST_KNOWN or len(name) > _LONGEST_KNOWN:
+        if type(text) is not str or len(text) > LONGEST_KNOWN or len(name) > LONGEST_KNOWN:
             return None
     return tuple(section.items())
 

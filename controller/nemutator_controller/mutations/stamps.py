@@ -111,9 +111,14 @@ def in_full(stamp: Stamp) -> str | None:
     """The text of *stamp* with all its edits; None when there is no room for them."""
     if stamp.edits is None:
         return None
-    edits = [(each.path, each.before, each.after, each.verb, each.policy) for each in stamp.edits]
-    text = msgspec.json.encode({"id": stamp.id, "edits": edits})
+    text = of_any_length(stamp.id, stamp.edits)
     return text.decode() if len(text) <= LONGEST else None
+
+
+def of_any_length(id_: str, edits: Sequence[Edit]) -> bytes:
+    """The text of a stamp, whether or not there is room for it."""
+    wire = [(each.path, each.before, each.after, each.verb, each.policy) for each in edits]
+    return msgspec.json.encode({"id": id_, "edits": wire})
 
 
 def merged(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from nemutator_common import names
+from nemutator_controller.admission.alike_reviews import AlikeReviews
 from nemutator_controller.admission.known_answers import KnownAnswers
 from nemutator_controller.admission.known_plans import KnownPlans
 from nemutator_controller.admission.recent_stamps import KEPT_S
@@ -17,7 +18,7 @@ from tests.controller.admission.test_review_texts import sent
 from tests.controller.admission.test_webhook_handler import TEAM, Admission
 
 KEPT = 8
-ROUNDS = 60
+ROUNDS = 80
 
 
 def odd_reviews(number: int) -> list[bytes]:
@@ -58,6 +59,8 @@ async def test_odd_reviews_leave_no_garbage_and_fill_what_is_remembered_no_furth
     )
     again = replace(admission.answerer.again, known=KnownAnswers(most=KEPT))
     object.__setattr__(admission.answerer, "again", again)
+    alike = replace(admission.answerer.alike, again=again, known=AlikeReviews(most=KEPT))
+    object.__setattr__(admission.answerer, "alike", alike)
     await ask(admission, range(ROUNDS))
     gc.collect()
     gc.disable()

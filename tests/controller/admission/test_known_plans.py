@@ -7,12 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_controller.admission.known_plans import (
-    LARGEST,
-    KnownPlans,
-    Lookups,
-    circumstances_of,
-)
+from nemutator_controller.admission.known_plans import KnownPlans, circumstances_of
+from nemutator_controller.admission.plan_contents import LARGEST
 from nemutator_controller.admission.recent_stamps import KEPT_S
 from nemutator_controller.admission.reviews import encode
 from nemutator_controller.kube.quantities import parse_quantity
@@ -44,7 +40,6 @@ from tests.controller.admission.alike_pods import (
     revised,
 )
 from tests.controller.admission.test_webhook_handler import STAMP, Admission
-from tests.fakes.admission import MemoryWorld
 
 
 async def test_pods_of_a_workload_share_a_plan_and_have_stamps_of_their_own() -> None:
@@ -315,18 +310,6 @@ async def test_what_no_pod_says_is_left_to_who_plans_for_it() -> None:
         each.world.bounds = left("9")
     next(alone.ids)
     assert await admission.ask(odd, name="") == await alone.ask(odd, name="")
-
-
-def test_a_lookup_is_noted() -> None:
-    world = MemoryWorld()
-    world.handlers = {"kata": "runc"}
-    lookups = Lookups(world)
-    assert not lookups.any
-    assert lookups.runtime_handler("kata") == "runc"
-    assert lookups.any
-    lookups = Lookups(world)
-    assert lookups.digest("docker.io/library/nginx:1") == world.digests.digest("nginx")
-    assert lookups.any
 
 
 def test_what_is_not_shaped_like_a_pod_has_no_plan() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from nemutator_controller.admission.recent_stamps import (
     FEW_IDS,
     KEPT_S,
@@ -34,6 +35,14 @@ def test_it_is_given_back_once_and_only_within_its_time() -> None:
     stamps.keep(WEB, pod(), STAMP, 0.0)
     assert stamps.take(WEB, pod(team="a"), KEPT_S + 1) is None
     assert not stamps.knows(WEB)
+
+
+def test_edits_may_come_as_they_are_written() -> None:
+    stamps = RecentStamps()
+    for id_, edits in (("1", msgspec.json.encode(STAMP.edits)), ("2", STAMP.edits or ())):
+        stamps.keep_alike(WEB, {}, edits, id_, 0.0)
+    assert len(stamps.kinds(WEB)) == 1
+    assert stamps.take(WEB, pod(team="a"), 0.0) == STAMP
 
 
 def test_labels_that_are_not_ours_tell_pods_apart() -> None:

@@ -1,5 +1,6 @@
 """Plan, prove, record, answer; and whatever goes wrong, the pod is let in as it is."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -35,7 +36,7 @@ class Admission:
         self.records = MemoryRecords()
         self.meter = meter or MemoryMeter()
         self.clock = ManualClock()
-        self.ids = iter(range(100))
+        self.ids: Iterator[int] = iter(range(100))
         self.answerer = WebhookHandler(
             self.world,
             self.records,
