@@ -1,6 +1,7 @@
 """Statements that the two engines spell differently."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table
@@ -31,14 +32,14 @@ def _floor(element: whole_number, compiler: SQLCompiler, **words: Any) -> str:
 def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Add those of *rows* whose key is new, and leave the others as they are."""
     if rows:
-        connection.execute(_insert(connection, table).on_conflict_do_nothing(), list(rows))
+        connection.execute(_insert_new(connection.dialect.name, table), list(rows))
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Add *rows*, in the place of those that have their keys; all have the same columns."""
     if not rows:
         return
-    statement = _insert(connection, table)
+    statement = _insert(connection.dialect.name, table)
     keys = [column.name for column in table.primary_key]
     new: dict[str, ColumnElement[Any]] = {
         name: statement.excluded[name] for name in rows[0] if name not in keys
@@ -46,7 +47,11 @@ def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), list(rows))
 
 
-def _insert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(table)
-    return sqlite.insert(table)
+@cache
+def _insert_new(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """Made once for each table: to put it together takes as long as to execute it."""
+    return _insert(dialect, table).on_conflict_do_nothing()
+
+
+def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)

@@ -1,5 +1,6 @@
 """Cursors in the database, and whatever else has to be stored together with them."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,9 +53,7 @@ class SqlReports:
         self, batches: Sequence[Batch], *, now: float, late: Late | None = None
     ) -> Sequence[Stored[Envelope]]:
         def job(connection: Connection) -> Sequence[Stored[Envelope]]:
-            nodes = {batch.node for batch in batches}
-            wanted = select(cursors.c.node, cursors.c.epoch, cursors.c.seq)
-            rows = connection.execute(wanted.where(cursors.c.node.in_(nodes)))
+            rows = connection.execute(_WANTED, {"nodes": list({batch.node for batch in batches})})
             known = {(node, epoch): seq for node, epoch, seq in rows}
             reached = dict[tuple[str, str], int]()
             done, fresh = [], list[tuple[str, Envelope]]()
@@ -67,12 +66,10 @@ class SqlReports:
                     reached[place] = stored.seq
                     fresh += ((batch.node, envelope) for envelope in stored.fresh)
                 done.append(stored)
-            _move(
-                connection, [(*place, seq) for place, seq in reached.items() if place in known], now
-            )
-            for (node, epoch), seq in reached.items():
-                if (node, epoch) not in known:
-                    _Cursor(cursors, {"node": node}, epoch).begin(connection, seq=seq, now=now)
+            places = [(*place, seq) for place, seq in reached.items()]
+            _move(connection, [place for place in places if place[:2] in known], now)
+            begun = [place for place in places if place[:2] not in known]
+            _begin(connection, begun, Counter(node for node, _ in known), now)
             if fresh:
                 self.record(connection, fresh)
             return done
@@ -80,16 +77,49 @@ class SqlReports:
         return await self.database.write(job, deadline_s=self.deadline_s, late=late)
 
 
-def _move(connection: Connection, places: Sequence[tuple[str, str, int]], now: float) -> None:
+# Made once: to put a statement together takes as long as to execute it.
+_WANTED = select(cursors.c.node, cursors.c.epoch, cursors.c.seq).where(
+    cursors.c.node.in_(bindparam("nodes", expanding=True))
+)
+_MOVED = (
+    update(cursors)
+    .where(cursors.c.node == bindparam("of"), cursors.c.epoch == bindparam("in"))
+    .values(seq=bindparam("to"), touched_at=bindparam("at"))
+)
+_BEGUN = insert(cursors)
+
+_Reached = tuple[str, str, int]
+"""A node, its epoch, and the number up to which that is stored now."""
+
+
+def _move(connection: Connection, places: Sequence[_Reached], now: float) -> None:
     if places:
-        moved = (
-            update(cursors)
-            .where(cursors.c.node == bindparam("of"), cursors.c.epoch == bindparam("in"))
-            .values(seq=bindparam("to"), touched_at=now)
-        )
-        connection.execute(
-            moved, [{"of": node, "in": epoch, "to": seq} for node, epoch, seq in places]
-        )
+        moved = [{"of": node, "in": epoch, "to": seq, "at": now} for node, epoch, seq in places]
+        connection.execute(_MOVED, moved)
+
+
+def _begin(
+    connection: Connection, places: Sequence[_Reached], epochs: Counter[str], now: float
+) -> None:
+    """Begin cursors at *places*, whose nodes have so many *epochs* already. After an outage all nodes of a group are new."""
+    if not places:
+        return
+    several = epochs + Counter(node for node, _, _ in places)
+    plain = [place for place in places if several[place[0]] <= KEPT_EPOCHS]
+    if plain:
+        begun = [
+            {"node": node, "epoch": epoch, "seq": seq, "touched_at": now}
+            for node, epoch, seq in plain
+        ]
+        connection.execute(_BEGUN, begun)
+        _forget_silent(connection, cursors, now=now)
+    for node, epoch, seq in places:
+        if several[node] > KEPT_EPOCHS:
+            _Cursor(cursors, {"node": node}, epoch).begin(connection, seq=seq, now=now)
+
+
+def _forget_silent(connection: Connection, table: Table, *, now: float) -> None:
+    connection.execute(delete(table).where(table.c.touched_at < now - KEPT_WRITERS_S))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +185,7 @@ class _Cursor:
         # Others may seem newer, where the clock was set back since.
         old = columns.epoch.not_in(newest), columns.epoch != self.epoch
         connection.execute(delete(self.table).where(*self._writers, *old))
-        connection.execute(delete(self.table).where(columns.touched_at < now - KEPT_WRITERS_S))
+        _forget_silent(connection, self.table, now=now)
 
     @property
     def _writers(self) -> list[ColumnElement[bool]]:

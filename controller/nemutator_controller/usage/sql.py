@@ -1,7 +1,7 @@
 """The history in the database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 
 from nemutator_common.wire import Envelope
@@ -47,10 +47,20 @@ def record(connection: Connection, reports: Sequence[tuple[str, Envelope]]) -> N
     """Add a point for each of *reports* of nodes, in the caller's transaction."""
     # Ignored: a second report for the same moment, from an agent whose clock was set back. Refusing
     # it would make the agent send it for ever.
+    points = [(node, point_of(envelope)) for node, envelope in reports]
     insert_new(
         connection,
         history,
-        [{"node": node} | asdict(point_of(envelope)) for node, envelope in reports],
+        [
+            {
+                "node": node,
+                "at": point.at,
+                "cpu_cores": point.cpu_cores,
+                "memory_used_bytes": point.memory_used_bytes,
+                "cpu_pressure_10s": point.cpu_pressure_10s,
+            }
+            for node, point in points
+        ],
     )
 
 

@@ -140,6 +140,24 @@ async def test_only_the_last_lives_of_an_agent_are_remembered(tmp_path: Path) ->
     assert known == [0, 0] + [1] * KEPT_EPOCHS
 
 
+async def test_of_nodes_that_begin_together_each_has_its_number_and_no_more_epochs_than_are_kept(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path / "x.db") as database:
+        reports = SqlReports(database, record)
+        lives = [f"e{life}" for life in range(KEPT_EPOCHS + 2)]
+        for life, epoch in enumerate(lives[:-3]):
+            await reports.store(batch((1,), epoch=epoch, at=NOW + 9 * life), now=NOW + life)
+        others = [batch((number,), node=f"n{number}") for number in range(2, 20)]
+        again = [batch((1,), epoch=epoch, at=NOW - 9) for epoch in lives[-3:]]
+        stored = await reports.store_all([*others, *again], now=NOW + 100)
+        assert [len(one.fresh) for one in stored] == [1] * (18 + 3)
+        for number in range(2, 20):
+            assert await reports.stored_up_to(f"n{number}", "e1") == number
+        known = [await reports.stored_up_to("n1", epoch) for epoch in lives]
+        assert known == [0, 0] + [1] * KEPT_EPOCHS
+
+
 @pytest.mark.slow
 async def test_a_long_history_is_answered_in_means_that_lose_nothing(tmp_path: Path) -> None:
     with opened(tmp_path / "x.db") as database:
