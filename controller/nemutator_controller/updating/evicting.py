@@ -6,6 +6,7 @@ nobody would make anew, or whose next one no node could take. Disruption budgets
 """
 
 import logging
+import math
 from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, dataclass, field
 
@@ -39,6 +40,8 @@ class SizingEvictions:
     _deferred_since: dict[str, float] = field(default_factory=dict, init=False)
     """By uid."""
     _evicted_at: dict[SizedWorkload, float] = field(default_factory=dict, init=False)
+    _refused_at: dict[str, float] = field(default_factory=dict, init=False)
+    """By uid: when it was tried last."""
 
     def is_put_off(self, pod: SizedPod) -> bool:
         """Whether kubelet has put its resize off for so long that nobody waits for it any more."""
@@ -81,11 +84,16 @@ class SizingEvictions:
             return ""
         return "another pod of its workload was evicted lately"
 
+    def refused_at(self, pod: SizedPod) -> float:
+        """When its eviction was refused last; before all time where it was not."""
+        return self._refused_at.get(pod.uid, -math.inf)
+
     async def evict(self, pod: SizedPod, policy: SoundSizing, why: str) -> tuple[str, str]:
         """Its state after that, and why."""
         try:
             await self.evictor.evict(pod)
         except NotResizedError as error:
+            self._refused_at[pod.uid] = self.process.clock.monotonic()
             self.process.meter.count(names.RESIZES, result="not_evicted")
             return "waits", f"not evicted: {error}"
         self._evicted_at[pod.workload] = self.process.clock.monotonic()
@@ -98,4 +106,5 @@ class SizingEvictions:
     def forget(self, uids: Collection[str], workloads: Collection[SizedWorkload]) -> None:
         """All but these."""
         self._deferred_since = {u: at for u, at in self._deferred_since.items() if u in uids}
+        self._refused_at = {u: at for u, at in self._refused_at.items() if u in uids}
         self._evicted_at = {w: at for w, at in self._evicted_at.items() if w in workloads}

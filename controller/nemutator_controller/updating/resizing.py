@@ -5,6 +5,7 @@ is waited for, one that it cannot make is told.
 """
 
 import logging
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -139,8 +140,7 @@ class RunningResizes:
         due = await self._due(pods, policies, progress)
         alive = self.webhook.is_alive()
         self.process.meter.gauge(names.RESIZES_PAUSED, 0.0 if alive else 1.0)
-        # Who needs more comes first.
-        due.sort(key=lambda each: isinstance(each[2], ResizeInPlace) and not each[2].raises)
+        due.sort(key=self._order)
         busy = open_changes(pod for pod in pods if not self.evictions.is_put_off(pod))
         for pod, policy, found in due:
             done = progress[policy.name]
@@ -164,6 +164,13 @@ class RunningResizes:
         self.process.meter.gauge(
             names.RESIZES_WAITING, sum(each.counts["waits"] for each in progress.values())
         )
+
+    def _order(self, due: Due) -> tuple[float, bool]:
+        """Who needs more comes first. Whom nobody may evict takes no turn of others, and waits in turn."""
+        pod, _, found = due
+        if isinstance(found, str):
+            return self.evictions.refused_at(pod), False
+        return -math.inf, not found.raises
 
     async def _due(
         self,
