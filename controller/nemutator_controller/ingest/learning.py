@@ -17,7 +17,7 @@ from nemutator_common.clocks import Clock
 from nemutator_controller.ingest.points_together import Reported
 from nemutator_controller.ingest.ports import UsageConsumer
 from nemutator_controller.ingest.series_tables import SeriesTable
-from nemutator_controller.ingest.usage_points import NodePoints, UsagePoints
+from nemutator_controller.ingest.usage_points import NodePoints, Series, UsagePoints
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +26,13 @@ FEWEST_POINTS = 4_000
 
 MOST_POINTS = 20_000
 """In one turn: some 50 reports of a minute."""
+
+NEW_SERIES = 10
+"""Points that take as long as one series that consumers have to ask the owner of: after a quiet time there is room for many reports in
+a turn, and those of nodes that nobody knew yet would make it several times as long as any before."""
+
+MOST_NODES = 10_000
+"""Of which it is remembered what they have named."""
 
 LONG_S = 0.03
 """For one turn; all that others get is what is left between two of them. Threads that compute beside it, of which there may be
@@ -46,6 +53,7 @@ class _Group:
 
     reports: list[Unlearned] = field(default_factory=list)
     points: int = 0
+    """And for each series that is new as many as it takes as long as."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     failure: Exception | None = None
     unheard: bool = False
@@ -64,6 +72,8 @@ class LearningTurns:
     _groups: deque[_Group] = field(default_factory=deque, init=False)
     _room: int = field(default=FEWEST_POINTS, init=False)
     """How many points a group may have before the next one is begun."""
+    _named: dict[str, tuple[Sequence[Series], int]] = field(default_factory=dict, init=False)
+    """The series of each node, and how many of them are known, with the last heard of at the end."""
 
     async def learn(self, reports: Sequence[Unlearned]) -> None:
         """Return when all consumers have learned *reports*, as soon as it is their turn; what one of them raises is raised here."""
@@ -83,13 +93,23 @@ class LearningTurns:
         """The groups that *reports* are in. A body of 8 MiB has 400 000 points, which are too many for one."""
         groups: list[_Group] = []
         for one in reports:
+            new = NEW_SERIES * self._new_series(one)
             for points in one.points.parts(FEWEST_POINTS):
                 group = self._open_group()
                 group.reports.append(one if points is one.points else replace(one, points=points))
-                group.points += len(points)
+                group.points += len(points) + new
+                new = 0
                 if group not in groups[-1:]:
                     groups.append(group)
         return groups
+
+    def _new_series(self, one: Unlearned) -> int:
+        series = one.points.series
+        before, known = self._named.pop(one.node, ((), 0))
+        self._named[one.node] = series, len(series)
+        if len(self._named) > MOST_NODES:
+            del self._named[next(iter(self._named))]
+        return len(series) - (known if before is series else 0)
 
     def _open_group(self) -> _Group:
         group = self._groups[-1] if self._groups else None

@@ -1,5 +1,6 @@
 """Whose series are: found out once for each series, and not for every point of it."""
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -15,6 +16,10 @@ FIRST_RETRY_S = 10.0
 LONGEST_RETRY_S = 600.0
 """An owner that is not known is asked for again, at ever longer intervals: a pod may be reported before
 it is seen, and most groups that have no owner never get one."""
+
+MOST_RETRIES = 1_000
+"""Owners that are asked for again at one moment: of reports that are learned together, half of all groups may have none. The others are
+asked for with the next report of their node."""
 
 
 _UNASKED, _UNKNOWN, _OWNED = range(3)
@@ -44,6 +49,9 @@ class SeriesOwners(Generic[K]):
         self._find = find
         self.most_nodes = most_nodes
         self._shared: dict[K, K] = {}
+        self._retried_at = -math.inf
+        self._retried = 0
+        """At that moment."""
         self._nodes: dict[str, _Node[K]] = {}
         """The last heard of at the end."""
 
@@ -76,16 +84,24 @@ class SeriesOwners(Generic[K]):
             return
         if lowest == _UNASKED:
             known.retry_at, known.retry_s = now + FIRST_RETRY_S, FIRST_RETRY_S
-        elif now < known.retry_at:
+        elif now < known.retry_at or not self._may_retry(now):
             return
         else:
             known.retry_s = min(2 * known.retry_s, LONGEST_RETRY_S)
             known.retry_at = now + known.retry_s
-        for one in np.unique(entries[states == lowest]).tolist():
+        asked = np.unique(entries[states == lowest]).tolist()
+        if lowest == _UNKNOWN:
+            self._retried += len(asked)
+        for one in asked:
             owner = self._find(node, known.series[one])
             known.owners[one] = None if owner is None else self._one_of(owner)
             known.states[one] = _UNKNOWN if owner is None else _OWNED
         known.all_owned = bool(known.states.min() == _OWNED)
+
+    def _may_retry(self, now: float) -> bool:
+        if now != self._retried_at:
+            self._retried_at, self._retried = now, 0
+        return self._retried < MOST_RETRIES
 
     def _one_of(self, owner: K) -> K:
         if len(self._shared) >= MOST_SHARED:

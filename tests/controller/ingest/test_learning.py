@@ -7,6 +7,7 @@ from nemutator_controller.ingest.learning import (
     FEWEST_POINTS,
     LONG_S,
     MOST_POINTS,
+    NEW_SERIES,
     LearningTurns,
     Unlearned,
 )
@@ -52,9 +53,13 @@ REPORT = unlearned("n", FEWEST_POINTS // 2)
 
 async def learned(turns: LearningTurns, reports: int) -> None:
     """*reports* that come at one moment."""
+    await learned_together(turns, [REPORT] * reports)
+
+
+async def learned_together(turns: LearningTurns, reports: Sequence[Unlearned]) -> None:
     async with asyncio.TaskGroup() as group:
-        for _ in range(reports):
-            group.create_task(turns.learn([REPORT]))
+        for one in reports:
+            group.create_task(turns.learn([one]))
 
 
 async def test_each_consumer_has_a_turn_of_its_own_and_others_are_served_between_them() -> None:
@@ -98,6 +103,25 @@ async def test_long_turns_are_followed_by_smaller_groups_and_short_ones_by_large
     learner.groups.clear()
     await learned(turns, 10)
     assert largest() * len(REPORT.points) == FEWEST_POINTS
+
+
+async def test_of_nodes_that_nobody_knew_yet_fewer_reports_are_learned_together() -> None:
+    learner = Learner(TickingClock())
+    turns = LearningTurns([learner], learner.clock)
+    for _ in range(8):
+        await learned(turns, 80)
+    learner.groups.clear()
+    series = 100
+    reports = [unlearned(f"n{number}", series) for number in range(50)]
+    await learned_together(turns, reports)
+    assert max(map(len, learner.groups)) <= MOST_POINTS // (NEW_SERIES * series)
+    learner.groups.clear()
+    await learned_together(turns, reports)
+    assert [len(group) for group in learner.groups] == [50]
+    learner.groups.clear()
+    # Agents name their series anew after a start.
+    await learned_together(turns, [unlearned(one.node, series) for one in reports])
+    assert max(map(len, learner.groups)) <= MOST_POINTS // (NEW_SERIES * series)
 
 
 async def test_a_report_with_very_many_points_is_learned_in_several_turns() -> None:

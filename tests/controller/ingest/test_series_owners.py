@@ -92,3 +92,20 @@ def test_owners_that_are_equal_are_kept_once_and_not_for_ever(
     again = owners.of("o", points(named("a3"), 0), now=0.0)[0]
     assert again == one[0]
     assert again is not one[0]
+
+
+def test_only_so_many_are_asked_for_again_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series_owners, "MOST_RETRIES", 5)
+    finding, series = Finding(), named("a", "b")
+    owners = SeriesOwners(finding.of, most_nodes=10)
+    nodes = [f"n{number}" for number in range(10)]
+
+    def ask(now: float) -> int:
+        for node in nodes:
+            owners.of(node, points(series, 0, 1), now=now)
+        return len(finding.taken())
+
+    # What is new has to be known at once.
+    assert ask(0.0) == 20
+    assert ask(FIRST_RETRY_S) == 6
+    assert [ask(FIRST_RETRY_S + more) for more in (1.0, 2.0, 3.0, 4.0)] == [6, 6, 2, 0]
