@@ -63,15 +63,16 @@ check-c:
 check-house:
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
-# Five groups that take nothing of each other, and of whose time much is spent waiting: the whole
+# Six groups that take nothing of each other, and of whose time much is spent waiting: the whole
 # installation on a cluster; single parts on another one; what happens by the clock, such as seasons, on a third
-# one; those with a browser, or with a machine of their own; and the programs of this machine.
+# one; those with a browser; those with a machine of their own; and the programs of this machine.
 WHOLE := tests/e2e/first_light
 CLOCKS := $(addprefix tests/e2e/,test_up_seasons.py test_up_deaths.py test_windows.py \
     $(patsubst %,testbed/test_%.py,forecast_scalers neighbour_labels node_marks oversell packing seasons))
 PARTS := tests/e2e/testbed tests/contract/credentials tests/contract/kube
-BESIDE := tests/e2e/machine $(sort $(wildcard tests/e2e/test_page*.py)) tests/e2e/test_flamegraph.py
-E2E := e2e-whole e2e-parts e2e-clocks e2e-beside e2e-programs
+PAGE := $(sort $(wildcard tests/e2e/test_page*.py)) tests/e2e/test_flamegraph.py
+MACHINE := tests/e2e/machine
+E2E := e2e-whole e2e-parts e2e-clocks e2e-page e2e-machine e2e-programs
 
 .PHONY: e2e
 e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; builds the testbed first
@@ -89,11 +90,13 @@ e2e-parts:
 	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(PARTS) $(addprefix --ignore=,$(CLOCKS))
 e2e-clocks:
 	@echo '— seasons, and what else takes its time'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(CLOCKS)
-e2e-beside:
-	@echo '— the page, and the other machine'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(BESIDE)
+e2e-page:
+	@echo '— the page'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(PAGE)
+e2e-machine:
+	@echo '— the other machine'; env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(MACHINE)
 e2e-programs:
 	@echo '— programs and kernel of this machine'; \
-	    env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(WHOLE) $(PARTS) $(CLOCKS) $(BESIDE))
+	    env -u MAKEFLAGS scripts/tested $@ $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(WHOLE) $(PARTS) $(CLOCKS) $(PAGE) $(MACHINE))
 
 PROPERTIES := hypothesis and not e2e and not drill
 

@@ -23,7 +23,7 @@ QUICK = Person(environment={
 
 NAME = f"nemutator-advice-{os.getpid()}"
 
-SPINNING = "import time\nkept = bytearray(150_000_000)\nwhile True: sum(range(9999))"
+BUSY = "import time\nkept = bytearray(150_000_000)\nwhile True: sum(range(9999)); time.sleep(0.001)"
 
 
 def hierarchies() -> list[Path]:
@@ -35,7 +35,7 @@ def hierarchies() -> list[Path]:
 
 @contextlib.contextmanager
 def busy_group() -> Iterator[int]:
-    """A process in a group of its own, which uses a core and 150 MB; its pid."""
+    """A process in a group of its own, which uses a part of a core, and 150 MB; its pid."""
     groups = [place / NAME for place in hierarchies()]
     with contextlib.ExitStack() as stack:
         for group in groups:
@@ -44,7 +44,7 @@ def busy_group() -> Iterator[int]:
         # `sh` joins before it becomes the program: nothing is charged elsewhere.
         joins = "".join(f"echo $$ > {group}/cgroup.procs; " for group in groups)
         process = subprocess.Popen(
-            ["sh", "-ec", f'{joins} exec "$0" -c "$1"', sys.executable, SPINNING]
+            ["sh", "-ec", f'{joins} exec "$0" -c "$1"', sys.executable, BUSY]
         )
         stack.callback(process.wait)
         stack.callback(process.kill)
@@ -86,7 +86,7 @@ def test_what_runs_here_gets_a_reason_first_and_a_provisional_value_then(tmp_pat
         [found] = advice(up)
         print(json.dumps(found, indent=2))
         assert 8 <= found["points"] < 100
-        # It spins: at most one core, and much of it unless the machine is very busy.
+        # A fifth of a core, and less where the machine is very busy.
         assert 20 <= int(found["requests"]["cpu"].removesuffix("m")) <= 1200
         # Four times its peak, because a minute is no day; that is why there is no limit.
         assert 600 <= int(found["requests"]["memory"].removesuffix("M")) <= 1_400

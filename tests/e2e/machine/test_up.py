@@ -128,6 +128,8 @@ def test_a_go_program_is_profiled_with_its_inlined_functions(
 
 
 def test_an_ordinary_user_sees_the_same_units(up: Machine) -> None:
+    # Nobody after this test asks for it, and an emulated CPU has no time to spare.
+    up.run("systemctl", "stop", "up")
     options = ("--uid=nobody", "--property=RuntimeDirectory=nemutator-user")
     words = (USERS, "--privileges=never", "--console=127.0.0.1:8421")
     start_up(up, "up-user", *words, options=options)

@@ -37,7 +37,8 @@ REBOOTED_S = 1800.0
 CALL_S = 600.0
 
 ACCELERATOR = "TESTBED_ACCELERATOR"
-"""Names another of QEMU's. Not found out: where KVM is there, guests may hang at their start."""
+"""Names another of QEMU's. Not found out: where KVM is there, guests may hang at their start, as they do with a KVM that
+has neither processor's virtualization below it (CONFIG_KVM_PVM): it runs kernels alone that are built for it."""
 
 CPUS = 2
 
