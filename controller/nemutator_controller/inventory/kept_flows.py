@@ -5,8 +5,9 @@ from itertools import islice
 
 from nemutator_common.wire_activity import Flow
 
-KEPT_S = 900.0
-"""A flow that was not told of again for so long is not shown. Agents look at one pod after another."""
+KEPT_S = 3 * 3_600.0
+"""A flow that was not told of again for so long is not shown. Agents look at one pod after another, a minute at each: of a
+full node with 110 pods each has its turn in two hours."""
 
 MOST_OF_NODE = 2_000
 """16 peers of 110 pods are fewer."""
@@ -29,15 +30,18 @@ class KeptFlows:
         return self._count
 
     def take(self, node: str, flows: Iterable[Flow], *, now: float) -> None:
-        """Keep *flows* of *node*; what was told longest ago makes room."""
-        kept = self._nodes.pop(node, {})
-        self._count -= len(kept)
+        """Keep *flows* of *node* in the place of what was told of the same pods; what was told longest ago makes room."""
+        before, flows = self._nodes.pop(node, {}), tuple(flows)
+        self._count -= len(before)
+        told = {flow.pod_uid for flow in flows}
+        kept = {
+            key: one
+            for key, one in before.items()
+            if one[0] >= now - KEPT_S and one[1].pod_uid not in told
+        }
         for flow in flows:
             key = flow.pod_uid, flow.address, flow.port, flow.protocol, flow.direction
-            kept.pop(key, None)
             kept[key] = now, flow
-        for old in [key for key, (at, _) in kept.items() if at < now - KEPT_S]:
-            del kept[old]
         # One by one the first would be looked for among all that are gone.
         for oldest in list(islice(kept, max(0, len(kept) - self._most_of_node))):
             del kept[oldest]

@@ -9,15 +9,25 @@ def addresses(kept: KeptFlows, now: float = NOW) -> dict[str, list[str]]:
     return {node: [each.address for each in flows] for node, flows in kept.all(now=now)}
 
 
-def test_a_flow_stays_for_a_while_and_is_replaced_by_what_is_told_anew() -> None:
+def test_what_is_told_of_a_pod_replaces_what_was_told_before_and_ends_after_a_while() -> None:
     kept = KeptFlows()
     kept.take("n1", [flow("web-1", "10.1.0.2"), flow("web-1", "10.1.0.3")], now=NOW)
-    kept.take("n1", [flow("web-1", "10.1.0.2", sent=7)], now=NOW + 60)
-    [(_, flows)] = kept.all(now=NOW + 60)
-    assert {each.address: each.sent for each in flows} == {"10.1.0.2": 7, "10.1.0.3": 200}
-    assert addresses(kept, NOW + KEPT_S + 30) == {"n1": ["10.1.0.2"]}
+    kept.take("n1", [flow("db-1", "10.1.0.4")], now=NOW + 60)
+    kept.take("n1", [flow("web-1", "10.1.0.2", sent=7)], now=NOW + 120)
+    [(_, flows)] = kept.all(now=NOW + 120)
+    assert [(each.address, each.sent) for each in flows] == [("10.1.0.4", 200), ("10.1.0.2", 7)]
+    assert addresses(kept, NOW + KEPT_S + 90) == {"n1": ["10.1.0.2"]}
     kept.take("n1", [], now=NOW + 2 * KEPT_S)
     assert len(kept) == 0
+
+
+def test_all_pods_of_a_full_node_stay_until_each_has_had_its_turn_again() -> None:
+    kept, look_s, pods = KeptFlows(), 60.0, 110
+    for turn in range(2 * pods):
+        told = [flow(f"web-{turn % pods}", "10.1.0.2")]
+        kept.take("n1", told, now=NOW + turn * look_s)
+    [(_, flows)] = kept.all(now=NOW + 2 * pods * look_s)
+    assert len({each.pod_uid for each in flows}) == len(flows) == pods
 
 
 def test_both_bounds_hold_and_the_oldest_make_room() -> None:

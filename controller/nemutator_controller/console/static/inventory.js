@@ -177,7 +177,7 @@ const end = ({ kind, namespace, name, owner_kind: ownerKind, owner, address }) =
 export const flows = {
   title: "Flows",
   about:
-    "Who talks to whom: connections of pods that agents looked at in the last quarter of an hour, and bytes per second of them.",
+    "Who talks to whom: connections of pods when agents last looked at them, one pod of each node a minute, and bytes per second of them.",
   empty:
     "No flow is known. Agents look at connections of pods where their setting observe.flows is on; a machine outside of a cluster has no pods.",
   path: `/api/v1/flows?limit=${FLOWS}`,
