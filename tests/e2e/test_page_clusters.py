@@ -15,7 +15,7 @@ def test_clusters_show_what_each_has_and_all_together(page: Page, brain: FakeBra
     nodes = {"nodes": 3, "pods": 40, "allocatable": used(8, 1 << 34), "requested": used(4, 1 << 33), "used": used(1, 1 << 32)}  # fmt: skip
     summary = {"version": "9", "nodes": nodes, "workloads": {"workloads": 7, "waste": used(2, 0)}}
     one = {"name": "east", "here": True, "published_at": 1.0, "stale": True, "summary": summary}
-    other = {**one, "name": EVIL, "here": False, "summary": None}
+    other = {**one, "name": EVIL, "here": False, "summary": None, "published_at": 0.0}
     totals = {"clusters": 2, "nodes": {**nodes, "nodes": 6}, "workloads": {"workloads": 14}}
     brain.documents["/api/v1/clusters"] = {"totals": totals, "items": [one, other]}
     page.goto(f"{ORIGIN}/#clusters")
@@ -23,7 +23,9 @@ def test_clusters_show_what_each_has_and_all_together(page: Page, brain: FakeBra
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("east (here)")
     expect(rows.first).to_contain_text("40")
+    expect(rows.first).to_contain_text("ago, stale")
     expect(rows.last).to_contain_text("another version's")
+    expect(rows.last).to_contain_text("—, stale")
     expect(page.locator("#list-about")).to_contain_text("6 nodes")
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")

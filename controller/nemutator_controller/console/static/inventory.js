@@ -208,6 +208,12 @@ export const flows = {
 
 const lines = ({ allocatable, requested, used }) => [amounts(allocatable), amounts(requested), amounts(used)];
 
+/** Of tables that cannot be read nobody knows when they were written. */
+const published = ({ published_at: at, stale }, now) => {
+  const when = at ? `${span(now - at)} ago` : UNKNOWN;
+  return stale ? cell(`${when}, stale`, { grade: "suffer" }) : cell(when);
+};
+
 export const clusters = {
   title: "Clusters",
   about: "The clusters that share this one's PostgreSQL: what their nodes can take, what is requested and used, and what is wasted.",
@@ -232,8 +238,7 @@ export const clusters = {
             ...lines(one.summary.nodes),
             amounts(one.summary.workloads.waste),
           ]),
-      // Of tables that cannot be read nobody knows when they were written.
-      { ...(one.published_at ? ago(one.published_at, now) : cell("-")), ...(one.stale ? { grade: "suffer" } : {}) },
+      published(one, now),
     ],
     links: [
       ["nodes", "capacity"],

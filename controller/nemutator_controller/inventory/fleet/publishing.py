@@ -37,7 +37,8 @@ class InventoryPublishing:
             await self.process.clock.sleep(EVERY_S if await self.publish() else NOT_YET_S)
 
     async def publish(self) -> bool:
-        """Whether it was: not before everything is listed, and while the database is away."""
+        """Whether it was: not before everything is listed, and while the database is away. Nor where there is nothing yet, so
+        that a brain that has just started does not show that for a minute."""
         try:
             figures, reported = await self.figures(), self.reported()
             now = self.process.clock.now()
@@ -48,7 +49,7 @@ class InventoryPublishing:
         except StoreUnavailableError as failure:
             log.warning("inventory_not_published", {names.REASON: failure.reason})
             return False
-        return True
+        return bool(figures.nodes or reported)
 
     def _documents(
         self, figures: ClusterFigures, reported: Sequence[ReportedNode], now: float

@@ -1,4 +1,5 @@
 import asyncio
+import dataclasses
 from collections.abc import Callable
 
 from nemutator_controller.inventory.documents import WorkloadItem
@@ -49,6 +50,14 @@ async def test_nothing_is_published_before_all_is_listed() -> None:
     assert [each.name for each in unpacked(found[NODES].packed, list[NodeItem])] == ["n1", "n2"]
     workloads = unpacked(found[WORKLOADS].packed, list[WorkloadItem])
     assert {each.name for each in workloads} == {key[2] for key in shop().workloads}
+
+
+async def test_that_there_is_nothing_yet_is_shown_and_soon_looked_at_again() -> None:
+    figures, publications = Figures(), MemoryPublications("east")
+    figures.found = dataclasses.replace(shop(), nodes={}, workloads={})
+    ours = publishing(figures, publications)
+    assert not await ours.publish()
+    assert unpacked(publications.kept["east"][NODES].packed, list[NodeItem]) == []
 
 
 async def test_a_database_that_is_away_is_asked_again() -> None:
