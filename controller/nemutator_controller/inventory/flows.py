@@ -1,7 +1,10 @@
 """Who talks to whom: what agents saw of connections, with names for both ends."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
 
 from nemutator_common.wire_activity import Flow
 
@@ -58,14 +61,29 @@ class Addresses:
     """Who has which address. Pods in their node's network share that one, and are not found by it."""
 
     by_address: Mapping[str, FlowEnd] = field(default_factory=dict)
+    made: Mapping[str, str] = field(default_factory=dict)
+    """When the pod was made that has an address now."""
 
-    def end(self, address: str) -> FlowEnd:
+    def end(self, address: str, *, at: float = math.inf) -> FlowEnd:
+        """Who had *address* at that moment, as far as that is known."""
         known = self.by_address.get(address)
-        return FlowEnd(kind="Address", name=address, address=address) if known is None else known
+        if known is None or _moment(self.made.get(address, "")) > at:
+            # What is told of a pod stays until its next turn: another one may have its peer's address by now.
+            return FlowEnd(kind="Address", name=address, address=address)
+        return known
+
+
+@lru_cache(maxsize=1 << 16)
+def _moment(text: str) -> float:
+    """A time as the API server writes it; the beginning of all times where it is none."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def addresses_of(snapshot: ClusterSnapshot, objects: ObjectsSnapshot) -> Addresses:
-    found: dict[str, FlowEnd] = {}
+    found, made = dict[str, FlowEnd](), dict[str, str]()
     for node in objects.nodes.values():
         for each in node.status.addresses:
             if each.type.endswith("IP"):
@@ -82,10 +100,11 @@ def addresses_of(snapshot: ClusterSnapshot, objects: ObjectsSnapshot) -> Address
     for pod in snapshot.pods.objects.values():
         # The address of one that has ended may be another pod's by now.
         if pod.status.pod_ip and not pod.spec.host_network and not pod.has_ended:
-            end = found[pod.status.pod_ip] = pod_end(pod, snapshot)
-            for further in pod.status.further_ips:
-                found[further.ip] = replace(end, address=further.ip)
-    return Addresses(found)
+            end = pod_end(pod, snapshot)
+            for address in (end.address, *(each.ip for each in pod.status.further_ips)):
+                found[address] = end if address == end.address else replace(end, address=address)
+                made[address] = pod.metadata.creation_timestamp
+    return Addresses(found, made)
 
 
 def pod_end(pod: Pod, snapshot: ClusterSnapshot) -> FlowEnd:
@@ -117,7 +136,7 @@ def named_flows(
                 NamedFlow(
                     node=node,
                     pod=pod_end(pod, snapshot),
-                    peer=addresses.end(flow.address),
+                    peer=addresses.end(flow.address, at=flow.to_at),
                     direction=flow.direction,
                     protocol=flow.protocol,
                     port=flow.port,

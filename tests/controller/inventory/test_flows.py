@@ -1,3 +1,4 @@
+import dataclasses
 from typing import Any
 
 import msgspec
@@ -100,6 +101,18 @@ def test_a_pod_with_addresses_of_two_families_has_one_name() -> None:
     assert len(both.further_ips) == 1
     alone = msgspec.json.decode(b'{"podIP":"a","podIPs":[{"ip":"a"}]}', type=PodStatus)
     assert alone.further_ips == ()
+
+
+def test_a_pod_that_has_an_address_only_now_was_not_the_peer_before() -> None:
+    later = at(counted_pod("db-2"), "10.1.0.2")
+    named_now = msgspec.structs.replace(later.metadata, creation_timestamp="1970-01-01T00:01:51Z")
+    pods = picture(counted_pod("web-1"), msgspec.structs.replace(later, metadata=named_now))
+    addresses = addresses_of(pods, OBJECTS)
+    told = [("n1", [flow("web-1", "10.1.0.2")])]
+    [before] = named_flows(told, pods, addresses)
+    assert (before.peer.kind, before.peer.name) == ("Address", "10.1.0.2")
+    again = [("n1", [dataclasses.replace(told[0][1][0], to_at=111.0)])]
+    assert [one.peer.name for one in named_flows(again, pods, addresses)] == ["db-2"]
 
 
 def test_a_node_may_speak_of_its_own_pods_only() -> None:
