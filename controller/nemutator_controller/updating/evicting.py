@@ -40,8 +40,8 @@ class SizingEvictions:
     _deferred_since: dict[str, float] = field(default_factory=dict, init=False)
     """By uid."""
     _evicted_at: dict[SizedWorkload, float] = field(default_factory=dict, init=False)
-    _refused_at: dict[str, float] = field(default_factory=dict, init=False)
-    """By uid: when it was tried last."""
+    _refused: dict[str, tuple[float, str]] = field(default_factory=dict, init=False)
+    """By uid: when it was tried last, and why it stays."""
 
     def is_put_off(self, pod: SizedPod) -> bool:
         """Whether kubelet has put its resize off for so long that nobody waits for it any more."""
@@ -86,16 +86,21 @@ class SizingEvictions:
 
     def refused_at(self, pod: SizedPod) -> float:
         """When its eviction was refused last; before all time where it was not."""
-        return self._refused_at.get(pod.uid, -math.inf)
+        return self._refused.get(pod.uid, (-math.inf, ""))[0]
+
+    def refusal(self, pod: SizedPod) -> str:
+        """Why it was not evicted when that was tried last; empty: it was not tried."""
+        return self._refused.get(pod.uid, (-math.inf, ""))[1]
 
     async def evict(self, pod: SizedPod, policy: SoundSizing, why: str) -> tuple[str, str]:
         """Its state after that, and why."""
         try:
             await self.evictor.evict(pod)
         except NotResizedError as error:
-            self._refused_at[pod.uid] = self.process.clock.monotonic()
+            why = f"not evicted: {error}"
+            self._refused[pod.uid] = self.process.clock.monotonic(), why
             self.process.meter.count(names.RESIZES, result="not_evicted")
-            return "waits", f"not evicted: {error}"
+            return "waits", why
         self._evicted_at[pod.workload] = self.process.clock.monotonic()
         note = f"evicted: {why}; the next pod has the advised sizes from its creation on"
         self.process.meter.count(names.RESIZES, result="evicted")
@@ -106,5 +111,5 @@ class SizingEvictions:
     def forget(self, uids: Collection[str], workloads: Collection[SizedWorkload]) -> None:
         """All but these."""
         self._deferred_since = {u: at for u, at in self._deferred_since.items() if u in uids}
-        self._refused_at = {u: at for u, at in self._refused_at.items() if u in uids}
+        self._refused = {u: told for u, told in self._refused.items() if u in uids}
         self._evicted_at = {w: at for w, at in self._evicted_at.items() if w in workloads}

@@ -83,7 +83,8 @@ class PolicyProgress:
         words = {"due": "would be changed", **WORDS}
         parts = [f"{self.counts[state]} {words[state]}" for state in words if self.counts[state]]
         whys: dict[str, str] = {}
-        for each in self.pods:
+        # The same ones at each look, in whichever order that took them: each new text is written.
+        for each in sorted(self.pods, key=lambda one: (one.namespace, one.pod)):
             if each.state in ("waits", "left") and len(whys) < 3:
                 whys.setdefault(each.why, f"{each.namespace}/{each.pod}: {each.why}")
         line = f"{total} pods" + (f": {', '.join(parts)}" if parts else "")

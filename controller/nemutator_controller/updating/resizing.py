@@ -154,7 +154,9 @@ class RunningResizes:
                 # Of another one of this look.
                 done.note(pod, "waits", f"{found}; not evicted: {why}")
             elif why := self._later(pod, policy, busy):
-                done.note(pod, "waits", why)
+                # Whoever is tried in turn waits for the same at each look.
+                again = self.evictions.refusal(pod) if isinstance(found, str) else ""
+                done.note(pod, "waits", again or why)
             elif isinstance(found, str):
                 done.note(pod, *await self.evictions.evict(pod, policy, found))
             else:
