@@ -148,11 +148,14 @@ class AlikeReview:
                 if key.amounts != self.key.amounts:
                     return None
             else:
-                spec = self._spec(key.names, key.amounts)
-                found = amounts.written(spec, key.amounts, self.sizing, bounds)
-                if found is None:
-                    return None
-                written, copied = found
+                before = self.texts.written
+                if before is None or before[0] != key.amounts or before[1] is not bounds:
+                    spec = self._spec(key.names, key.amounts)
+                    found = amounts.written(spec, key.amounts, self.sizing, bounds)
+                    if found is None:
+                        return None
+                    before = self.texts.written = key.amounts, bounds, *found
+                _, _, written, copied = before
         text = self.texts.of(key.names or (), written, copied)
         self.texts.last = None if text is None else (key[1:], bounds, text)
         return text

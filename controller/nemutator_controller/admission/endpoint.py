@@ -5,6 +5,7 @@ On the second path the server itself has selected the namespace, so that one whi
 our snapshot of the cluster is injected from its first pod on.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -17,6 +18,7 @@ from nemutator_common.traces import parent_of
 
 from nemutator_controller.admission.client_certificates import ClientRefusedError, check_client
 from nemutator_controller.admission.node_statuses import NodeStatusHandler
+from nemutator_controller.admission.review_texts import text_of
 from nemutator_controller.admission.reviews import ReviewError, decode, encode, printable
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 
@@ -56,20 +58,10 @@ class Webhook:
         except ClientRefusedError:
             return None
         opted_in = post.path == OPTED_IN
-        again = self.handler.again
-        # Where nothing is known, most pods are none of our business, and need not be looked for.
-        text = again.texts.text_of(post.body) if len(again.known) else None
-        if text is not None:
-            known = again.answer(text, post.remote, opted_in=opted_in)
-            if known is not None:
-                body, afterwards = known
-                return PlainAnswer(body, CONTENT_TYPE, record=afterwards)
-        alike = self.handler.alike
-        if len(alike.known):
-            known = alike.answer(post.body, post.remote, opted_in=opted_in)
-            if known is not None:
-                body, afterwards = known
-                return PlainAnswer(body, CONTENT_TYPE, record=afterwards)
+        known = self._known(post, opted_in=opted_in)
+        if known is not None:
+            body, afterwards = known
+            return PlainAnswer(body, CONTENT_TYPE, record=afterwards)
         try:
             asked = decode(post.body, caller=post.remote)
         except ReviewError:
@@ -79,6 +71,22 @@ class Webhook:
             return None
         response, afterwards = answer
         return PlainAnswer(encode(asked.uid, response), CONTENT_TYPE, record=afterwards)
+
+    def _known(self, post: PlainPost, *, opted_in: bool) -> tuple[bytes, Callable[[], None]] | None:
+        """An answer for which nothing is decoded, and what counts and logs it."""
+        again, alike, body = self.handler.again, self.handler.alike, post.body
+        # Where nothing is known, most pods are none of our business, and need not be looked for.
+        is_any = len(again.known) > 0
+        text = again.texts.known_text(body) if is_any else None
+        answer = again.answer(text, post.remote, opted_in=opted_in) if text is not None else None
+        if answer is None and len(alike.known):
+            answer = alike.answer(body, post.remote, opted_in=opted_in)
+        if answer is None and text is None and is_any:
+            # Only now all of it is looked through.
+            text = text_of(body)
+            if text is not None:
+                answer = again.answer(text, post.remote, opted_in=opted_in)
+        return answer
 
     def _node_at_once(self, post: PlainPost) -> PlainAnswer | None:
         if self.nodes is None or post.path != NODES:

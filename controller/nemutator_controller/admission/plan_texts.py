@@ -66,7 +66,7 @@ class _Text(NamedTuple):
 class PlanTexts:
     """Those of pods that differ in nothing else."""
 
-    __slots__ = ("_before", "_behind", "_edits", "_stamp", "amounts", "last")
+    __slots__ = ("_before", "_behind", "_edits", "_stamp", "amounts", "last", "written")
 
     def __init__(
         self, known: KnownPlan, names: ContainerNames, amounts: AmountPlaces | None
@@ -75,6 +75,10 @@ class PlanTexts:
         depends on what they ask for; None: that is always the same."""
         self.last: tuple[object, ResourceBounds, PlanText] | None = None
         """By names and amounts, and by bounds: pods of one revision are often alike, and so are those of two."""
+        self.written: (
+            tuple[object, ResourceBounds, Sequence[WrittenAmount], Mapping[str, Any]] | None
+        ) = None
+        """What was written and copied for the last amounts, within these bounds."""
         edits, operations = list(known.planned.edits), list(known.operations)
         self.amounts = amounts
         marks = len(names) + (0 if amounts is None else amounts.marks)
