@@ -1,6 +1,7 @@
 """What the commands share: options, spelled as kubectl spells them, and what they name."""
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -233,6 +234,17 @@ def show_list(
 def present(**query: str | None) -> dict[str, str]:
     """The parameters of a query that were given."""
     return {name: value for name, value in query.items() if value is not None}
+
+
+def seconds(text: str) -> float:
+    """As JSON can say it."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of seconds")
+    return found
 
 
 def content(path: Path) -> bytes:

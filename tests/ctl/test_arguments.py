@@ -1,7 +1,7 @@
 import argparse
 
 import pytest
-from nemutator_ctl.arguments import add_cluster, of_cluster
+from nemutator_ctl.arguments import add_cluster, of_cluster, seconds
 
 
 def asked(*words: str) -> str:
@@ -26,3 +26,10 @@ def test_a_cluster_without_a_name_is_refused(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         asked("--cluster=")
     assert "expected the name of a cluster" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "soon", ""])
+def test_seconds_are_a_number_that_json_has(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="expected a number of seconds"):
+        seconds(text)
+    assert seconds("1.5") == 1.5

@@ -16,6 +16,7 @@ from nemutator_ctl.evict.view import (
     decode_list,
     decode_plan,
     decode_request,
+    instead_of_yes,
     list_view,
     plan_view,
     request_view,
@@ -69,7 +70,7 @@ def _evict(brain: Api, given: argparse.Namespace) -> int:
             arguments.write(document, given.output, lambda: text)
             return ExitCode.OK if given.plan else ExitCode.FAILED
         if planned.takes_all or not given.yes:
-            ask(text, "Evict them?", or_say=f"--yes, or --planned={planned.id}")
+            ask(text, "Evict them?", or_say=instead_of_yes(planned))
         plan_id = planned.id
     document = brain.post(EVICTIONS_PATH, {**asked, "plan": plan_id}, query=query)
     if given.wait:
@@ -117,7 +118,7 @@ def _parser() -> Parser:
     parser.add_argument("--reason", metavar="TEXT", help="why, for those who own the pods")
     parser.add_argument(
         "--within",
-        type=float,
+        type=arguments.seconds,
         default=3600.0,
         metavar="SECONDS",
         help="what has not happened by then does not happen: 3600",

@@ -121,6 +121,12 @@ def plan_view(plan: ShownEvictionPlan) -> str:
     return "".join(f"{line}\n" for line in lines) + (table(PLANNED, rows) if rows else "")
 
 
+def instead_of_yes(plan: ShownEvictionPlan) -> str:
+    """What a script says whom nobody asks."""
+    planned = f"--planned={visible(plan.id, limit=WIDTH)}"
+    return f"--all {planned}" if plan.takes_all else f"--yes, or {planned}"
+
+
 def request_view(request: ShownRequest) -> str:
     head = (
         f"{visible(request.id, limit=WIDTH)}: {visible(request.selection, limit=WIDTH)}, for"

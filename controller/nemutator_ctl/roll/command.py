@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--reason", metavar="TEXT", help="why, for those who own the workload")
     parser.add_argument(
         "--deadline",
-        type=float,
+        type=arguments.seconds,
         default=300.0,
         metavar="SECONDS",
         help="within which each pod must be available: 300",

@@ -10,6 +10,7 @@ from nemutator_ctl.evict.view import (
     decode_list,
     decode_plan,
     decode_request,
+    instead_of_yes,
     list_view,
     plan_view,
     request_view,
@@ -47,6 +48,10 @@ def test_every_pod_there_is_needs_more_than_a_yes() -> None:
     planned = decode_plan(travelled(documents.planned(made)))
     assert planned.takes_all
     assert "it needs --all" in plan_view(planned)
+    assert instead_of_yes(planned) == f"--all --planned={made.id}"
+    some = plan(PodSelection(namespace="shop"), [evictable("a")])
+    of_some = decode_plan(travelled(documents.planned(some)))
+    assert instead_of_yes(of_some) == f"--yes, or --planned={some.id}"
 
 
 def test_a_request_shows_its_pods_and_whether_it_goes_on() -> None:
