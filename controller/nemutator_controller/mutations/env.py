@@ -14,6 +14,7 @@ from nemutator_common import names
 from nemutator_common.declarations import is_variable, parse_reference
 
 from nemutator_controller.mutations.chosen_containers import Globs, chosen
+from nemutator_controller.mutations.chosen_names import NAME
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import ItemStep, Json, Path, annotation
 from nemutator_controller.mutations.variable_uses import used, uses
@@ -32,6 +33,16 @@ REFERENCE = re.compile(rf"^{_FOLDER}(/{_FOLDER})+#[A-Za-z0-9._-]+$")
 SECRET_LIKE = re.compile(r"^((>>)?vault:.*|[\w.-]+(/[\w.-]+)+#[\w.-]+)$", re.ASCII | re.DOTALL)
 """What other injectors, or we, would replace by a secret: as a value it would be of no use. It is short,
 because an API server counts each character of it."""
+
+FIELD_PATH = re.compile(
+    r"^(metadata\.(name|namespace|uid)|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?)"
+    r"|metadata\.(labels|annotations)\['([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]'\])$"
+)
+"""What an API server lets a variable have of its own pod."""
+
+SOURCE_KEY = re.compile(r"^([-_a-zA-Z0-9]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$")
+"""A key of a ConfigMap or Secret: neither `.` nor anything that begins with `..`."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
@@ -190,6 +201,25 @@ def _variable_faults(variable: Variable) -> Iterator[str]:
         given = (source.field_ref, source.config_map_key_ref, source.secret_key_ref)
         if sum(each is not None for each in given) != 1:
             yield ".valueFrom: expected exactly one of fieldRef, configMapKeyRef, secretKeyRef"
+        yield from (f".valueFrom{fault}" for fault in _source_faults(source))
+
+
+def _source_faults(source: ValueSource) -> Iterator[str]:
+    """An API server refuses each pod with such a variable."""
+    field_ref = source.field_ref
+    if field_ref is not None and not FIELD_PATH.fullmatch(field_ref.field_path):
+        yield (
+            f".fieldRef.fieldPath: {field_ref.field_path[:80]!r}: expected a field of the pod like metadata.name, spec.nodeName,"
+            " status.podIP or metadata.labels['app']"
+        )
+    for field, ref in (
+        ("configMapKeyRef", source.config_map_key_ref),
+        ("secretKeyRef", source.secret_key_ref),
+    ):
+        if ref is not None and not NAME.fullmatch(ref.name):
+            yield f".{field}.name: {ref.name[:80]!r}: expected small letters, digits, dots and dashes"
+        if ref is not None and not SOURCE_KEY.fullmatch(ref.key):
+            yield f".{field}.key: {ref.key[:80]!r}: expected letters, digits, - _ ."
 
 
 def _is_reference(text: str) -> bool:

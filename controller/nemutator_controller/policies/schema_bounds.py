@@ -10,7 +10,7 @@ from typing import Any
 
 from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.chosen_names import NAME
-from nemutator_controller.mutations.env import REFERENCE, VARIABLE
+from nemutator_controller.mutations.env import FIELD_PATH, REFERENCE, SOURCE_KEY, VARIABLE
 from nemutator_controller.mutations.image_references import IMAGE, PREFIX, REPOSITORY_GLOB, TAG
 from nemutator_controller.mutations.known_tokens import KEY
 from nemutator_controller.mutations.resources import QUANTITY
@@ -92,6 +92,9 @@ BOUNDS: Mapping[str, Schema] = {
     "SecurityDefaults.container": {"minProperties": 1},
     "EnvRules.remove": {"items": {"type": "string", "minLength": 1} | _VARIABLE},
     "Variable.name": _VARIABLE,
+    "FieldSource.fieldPath": {"pattern": FIELD_PATH.pattern},
+    "KeySource.name": _NAME,
+    "KeySource.key": {"pattern": SOURCE_KEY.pattern},
     "Variable.secret": {"pattern": REFERENCE.pattern},
     "TagRule.set": {"pattern": TAG.pattern},
     "Move.from": {"pattern": PREFIX.pattern},

@@ -119,6 +119,29 @@ def test_a_secret_is_declared_and_never_a_value() -> None:
         ({"add": plain(A=">>vault:x\ny")}, "add[0].value: this looks like a reference"),
         ({"add": [{"name": "A", "secret": "token"}]}, "add[0].secret: expected mount/path#key"),
         ({"add": [{"name": "A", "valueFrom": {}}]}, "add[0].valueFrom: expected exactly one"),
+        (
+            {"add": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.replicas"}}}]},
+            "add[0].valueFrom.fieldRef.fieldPath: 'spec.replicas': expected a field of the pod",
+        ),
+        (
+            {
+                "set": [
+                    {
+                        "name": "A",
+                        "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['a b']"}},
+                    }
+                ]
+            },
+            "set[0].valueFrom.fieldRef.fieldPath: ",
+        ),
+        (
+            {"set": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "A b", "key": "k"}}}]},
+            "set[0].valueFrom.secretKeyRef.name: 'A b': expected small letters",
+        ),
+        (
+            {"set": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "..k"}}}]},
+            "set[0].valueFrom.configMapKeyRef.key: '..k': expected letters",
+        ),
         ({"add": plain(A="1"), "remove": ["A"]}, "set: the same name stands twice"),
     ],
 )

@@ -182,6 +182,13 @@ OTHERS: dict[str, tuple[Any, ...]] = {
             {"name": "A", "valueFrom": {"fieldRef": {}}},
             {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "optional": True}}},
             {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a"}}},
+            *({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": path}}} for path in (
+                "metadata.name", "metadata.labels", "metadata.labels['a.b/C_d']", "metadata.annotations['a b']", "spec.nodeName",
+                "spec.replicas", "status.podIPs", "status.phase", "metadata.uid\n",
+            )),
+            *({"name": "A", "valueFrom": {"secretKeyRef": {"name": name, "key": key}}} for name, key in (
+                ("a.b", ".k"), ("A", "k"), ("a", ".."), ("a", "..k"), ("a", "."), ("a", "k\n"), ("a", "a b"), ("a", "-_.K"),
+            )),
             {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}, "fieldRef": {"fieldPath": "a"}}},
         )),
         {"set": [{"name": "A", "value": "1"}], "add": [{"name": "A", "value": "1"}]},
