@@ -110,22 +110,16 @@ class JsonFormatter(RepeatingFormatter):
     def format_again(
         self, line: RepeatedLine, more: Mapping[names.Key, object] = NOTHING_MORE
     ) -> str | None:
-        bound = _bound.get()
-        if not line.keys.keys().isdisjoint(bound):
-            return None
-        if line.made is None or line.made[0] is not self:
-            line.made = (self, *self._parts(line))
-        _, before, behind = line.made
-        between = ""
-        for keys in (bound, more):
+        made = line.made
+        if made is None or made[0] is not self:
+            made = line.made = (self, *self._parts(line))
+        between, own = "", line.keys
+        for keys in (_bound.get(), more):
             for key, value in keys.items():
-                # Most are short texts or numbers, which need none of the encoder's questions.
-                if type(value) is str and len(value) <= LONGEST_VALUE:
-                    text = _encode_text(value)
-                else:
-                    text = str(value) if type(value) is int else _encode(_plain(value))
-                between += f', "{key}": {text}'
-        return f'{{"time": "{_timestamp(time.time())}", {before}{between}{behind}'
+                if key in own:
+                    return None
+                between += _key_text(key) + _value_text(value)
+        return f'{{"time": "{_timestamp(time.time())}", {made[1]}{between}{made[2]}'
 
     def _parts(self, line: RepeatedLine) -> tuple[str, str]:
         """What is before the bound keys, and what is behind them."""
@@ -178,6 +172,23 @@ def _shortened(value: object) -> object:
     if len(text) <= LONGEST_VALUE:
         return text
     return f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+
+
+def _value_text(value: object) -> str:
+    # Most are short texts or numbers, which need none of the encoder's questions.
+    if type(value) is str and len(value) <= LONGEST_VALUE:
+        return _encode_text(value)
+    return str(value) if type(value) is int else _encode(_plain(value))
+
+
+class _KeyTexts(dict[names.Key, str]):
+    def __missing__(self, key: names.Key) -> str:
+        self[key] = text = f', "{key}": '
+        return text
+
+
+_key_text = _KeyTexts().__getitem__
+"""There are as many keys as are declared."""
 
 
 def _on_one_line(value: object) -> str:

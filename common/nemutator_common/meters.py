@@ -3,10 +3,13 @@
 The real one is in `serving/metrics.py`; `tests/fakes/meters.py` has one that a test can read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from nemutator_common.names import Metric
+
+Counted = tuple[Metric, Mapping[str, str]]
+"""A counter, and the labels of one series of it."""
 
 
 class Meter(Protocol):
@@ -20,6 +23,10 @@ class Meter(Protocol):
 
     def counter(self, metric: Metric, /, **labels: str) -> Callable[[], object]:
         """What counts one in this series, for those who count with each request."""
+        ...
+
+    def together(self, *counted: Counted) -> Callable[[], object]:
+        """What counts one in each of these series, as often as it is among them."""
         ...
 
     def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:

@@ -29,6 +29,20 @@ class MemoryWorld:
         self.taken_back: frozenset[str] = frozenset()
         self.unwanted: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}
+        self._moments: dict[bool, tuple[int, object]] = {}
+
+    def moment(self, *, with_bounds: bool) -> int:
+        known: tuple[object, ...] = (
+            {name: dict(labels) for name, labels in self.namespaces.items()},
+            self.taken_back,
+            self.unwanted,
+            self.bounds if with_bounds else None,
+        )
+        number, last = self._moments.get(with_bounds, (0, None))
+        if known != last:
+            number += 1
+            self._moments[with_bounds] = number, known
+        return number
 
     def resource_bounds(self, namespace: str) -> ResourceBounds:
         return self.bounds

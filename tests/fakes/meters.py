@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 
+from nemutator_common.meters import Counted
 from nemutator_common.names import Metric
 
 Series = tuple[Metric, frozenset[tuple[str, str]]]
@@ -35,6 +36,15 @@ class MemoryMeter:
     def counter(self, metric: Metric, /, **labels: str) -> Callable[[], None]:
         _series(metric, "counter", labels)
         return lambda: self.count(metric, **labels)
+
+    def together(self, *counted: Counted) -> Callable[[], None]:
+        each = [self.counter(metric, **labels) for metric, labels in counted]
+
+        def count() -> None:
+            for one in each:
+                one()
+
+        return count
 
     def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
         _series(metric, "gauge", labels)

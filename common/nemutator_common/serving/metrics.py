@@ -22,6 +22,7 @@ from prometheus_client.metrics_core import Metric as ShownMetric
 from prometheus_client.registry import Collector as PrometheusCollector
 from prometheus_client.utils import floatToGoString
 
+from nemutator_common.meters import Counted
 from nemutator_common.names import Metric
 
 # They would be a second series for each counter, which nobody needs.
@@ -31,12 +32,15 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 _MOST_TICKS = 32
 """As many at once take less time than the client library's one step."""
 
+_MOST_TOGETHER = 1_000
+"""So many counters, and groups of some that count together, may there be before further groups are counted one by one."""
+
 
 class _Ticks:
-    """Counts for a series until somebody looks: the client library takes ten times as long for each, and a
+    """Counts for some series until somebody looks: the client library takes ten times as long for each, and a
     counter of Python's own moves on in one step, whoever else counts."""
 
-    def __init__(self, series: Counter) -> None:
+    def __init__(self, *series: Counter) -> None:
         self._series = series
         self._told = 0
         self._numbers = itertools.count()
@@ -44,7 +48,8 @@ class _Ticks:
 
     def tell(self) -> None:
         counted = int(repr(self._numbers)[len("count(") : -1])
-        self._series.inc(counted - self._told)
+        for series in self._series:
+            series.inc(counted - self._told)
         self._told = counted
 
 
@@ -107,7 +112,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._collectors: dict[Metric, MetricWrapperBase | _Histogram] = {}
         self._children: dict[tuple[object, ...], Series] = {}
-        self._ticks: dict[Counter, _Ticks] = {}
+        self._ticks: dict[tuple[Counter, ...], _Ticks] = {}
         self._levels: dict[Gauge, float] = {}
         """Values that the client library has not heard of yet."""
         ProcessCollector(registry=self._registry)
@@ -115,7 +120,7 @@ class Metrics:
     def count(self, metric: Metric, amount: float = 1, /, **labels: str) -> None:
         series = self._child(metric, Counter, labels)
         if type(amount) is int and 0 < amount <= _MOST_TICKS:
-            tick = self._ticks_of(series).tick
+            tick = self._ticks_of((series,)).tick
             for _ in range(amount):
                 tick()
         else:
@@ -128,7 +133,20 @@ class Metrics:
         self._child(metric, _Observations, labels).observe(value)
 
     def counter(self, metric: Metric, /, **labels: str) -> Callable[[], object]:
-        return self._ticks_of(self._child(metric, Counter, labels)).tick
+        return self._ticks_of((self._child(metric, Counter, labels),)).tick
+
+    def together(self, *counted: Counted) -> Callable[[], object]:
+        found = [self._child(metric, Counter, dict(labels)) for metric, labels in counted]
+        series = tuple(sorted(found, key=id))
+        if series in self._ticks or len(self._ticks) < _MOST_TOGETHER:
+            return self._ticks_of(series).tick
+        ticks = [self._ticks_of((each,)).tick for each in series]
+
+        def each_tick() -> None:
+            for tick in ticks:
+                tick()
+
+        return each_tick
 
     def level(self, metric: Metric, /, **labels: str) -> Callable[[float], None]:
         return partial(self._levels.__setitem__, self._child(metric, Gauge, labels))
@@ -143,8 +161,8 @@ class Metrics:
             series.set(value)
         return generate_latest(self._registry)
 
-    def _ticks_of(self, series: Counter) -> _Ticks:
-        return self._ticks.get(series) or self._ticks.setdefault(series, _Ticks(series))
+    def _ticks_of(self, series: tuple[Counter, ...]) -> _Ticks:
+        return self._ticks.get(series) or self._ticks.setdefault(series, _Ticks(*series))
 
     def _child(self, metric: Metric, kind: type[Collector], labels: dict[str, str]) -> Collector:
         # The client library takes ten times as long to find an existing series.

@@ -71,7 +71,8 @@ class Shipper:
 
     def wake(self) -> None:
         self._measure()
-        self._filled.set()
+        if not self._filled.is_set():
+            self._filled.set()
 
     async def run(self) -> None:
         while True:

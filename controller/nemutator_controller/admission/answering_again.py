@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from nemutator_common import names
+from nemutator_common.meters import Counted
 from nemutator_common.process import Process
 
 from nemutator_controller.admission.answer_templates import fits_template, template_of
@@ -33,6 +34,12 @@ from nemutator_controller.policies.snapshot import Policies
 _KnownOfIt = tuple[Mapping[str, str] | None, frozenset[str], frozenset[str], ResourceBounds]
 """Labels of a pod's namespace; what was taken back for its workload; labels that this one does not want; bounds."""
 
+_COUNTED: Sequence[Counted] = (
+    (names.ADMISSION_PLANS, {"origin": "known"}),
+    (names.ADMISSIONS, {"result": "patched"}),
+)
+"""By each such answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class AnsweringAgain:
@@ -44,17 +51,11 @@ class AnsweringAgain:
     decisions: DecisionLog
     known: KnownAnswers = field(default_factory=KnownAnswers)
     texts: KnownTexts = field(default_factory=KnownTexts)
-    _counts: Sequence[Callable[[], object]] = field(init=False)
     _seconds: Callable[[float], None] = field(init=False)
 
     def __post_init__(self) -> None:
-        meter = self.process.meter
-        counts = (
-            meter.counter(names.ADMISSION_PLANS, origin="known"),
-            meter.counter(names.ADMISSIONS, result="patched"),
-        )
-        object.__setattr__(self, "_counts", counts)
-        object.__setattr__(self, "_seconds", meter.observer(names.ADMISSION_SECONDS))
+        observe = self.process.meter.observer(names.ADMISSION_SECONDS)
+        object.__setattr__(self, "_seconds", observe)
 
     def answer(
         self, text: ReviewText, caller: str, *, opted_in: bool
@@ -87,8 +88,6 @@ class AnsweringAgain:
 
     def _count(self, known: KnownAnswer, decision: str, seconds: float) -> None:
         known.note(decision)
-        for count in self._counts:
-            count()
         self._seconds(seconds)
 
     def learn(
@@ -118,7 +117,7 @@ class AnsweringAgain:
             labels=labels_beside(pod, plan.planned.edits),
             unlike=tuple(self.stamps.kinds(origin)),
             template=template,
-            note=self.decisions.noting(record.subject, plan.planned, "patched"),
+            note=self.decisions.noting(record.subject, plan.planned, "patched", *_COUNTED),
         )
         self.known.keep((text.key, opted_in), known_now, answer)
         self.texts.keep(body, text)
@@ -134,13 +133,18 @@ class AnsweringAgain:
 
     def _is_as_then(self, known: KnownAnswer, *, opted_in: bool) -> bool:
         """Whether its circumstances are the same."""
-        found = self.known_of(known.subject, is_bounded=known.is_bounded)
-        if are_same(found, known.known_of_it):
+        moment = self.cluster.moment(with_bounds=known.is_bounded)
+        if moment is not None and moment == known.moment:
             return True
-        labels, taken_back, unwanted, bounds = found
-        return known.circumstances == circumstances_of(
-            with_opt_in(labels, opted_in=opted_in), taken_back, unwanted, bounds
-        )
+        found = self.known_of(known.subject, is_bounded=known.is_bounded)
+        if not are_same(found, known.known_of_it):
+            labels, taken_back, unwanted, bounds = found
+            if known.circumstances != circumstances_of(
+                with_opt_in(labels, opted_in=opted_in), taken_back, unwanted, bounds
+            ):
+                return False
+        known.moment = moment
+        return True
 
     def known_of(self, subject: Subject | Origin, *, is_bounded: bool) -> _KnownOfIt:
         cluster, namespace = self.cluster, subject.namespace

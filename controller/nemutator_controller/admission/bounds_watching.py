@@ -39,6 +39,8 @@ class WatchedBounds:
     nodes: Informer[Node]
     process: Process
     _largest: Mapping[Name, Quantity] = field(default_factory=dict, init=False)
+    _changes: int = field(default=0, init=False)
+    """Of what nodes allow."""
     _known: dict[str, tuple[Sequence[object], ResourceBounds]] = field(
         default_factory=dict, init=False
     )
@@ -57,6 +59,10 @@ class WatchedBounds:
             found = self._found(namespace)
             self._since[namespace] = found
         return found
+
+    def moment(self) -> int:
+        """Another number as soon as the bounds of a namespace may be others."""
+        return self.limit_ranges.writes.number + self.quotas.writes.number + self._changes
 
     def _found(self, namespace: str) -> ResourceBounds:
         limits = tuple(_listed(self.limit_ranges, namespace))
@@ -87,6 +93,7 @@ class WatchedBounds:
             largest = largest_of(self.nodes.snapshot().objects.values())
             if largest != self._largest:
                 self._largest = largest
+                self._changes += 1
             await self.process.clock.sleep(CHECK_S)
 
 

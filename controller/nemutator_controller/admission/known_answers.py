@@ -19,7 +19,7 @@ TextKey = tuple[bytes, bool]
 """What the review says, and whether the server has seen that the namespace is opted in."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KnownAnswer:
     plan: KnownPlan
     subject: Subject
@@ -36,6 +36,8 @@ class KnownAnswer:
     template: AnswerTemplate
     note: Callable[[str], None]
     """Counts and logs the decision of that id."""
+    moment: int | None = None
+    """When they were last compared."""
 
 
 class KnownAnswers:

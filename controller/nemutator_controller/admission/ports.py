@@ -42,6 +42,11 @@ class KnownCluster(Protocol):
     @property
     def talkers(self) -> Talkers: ...
 
+    def moment(self, *, with_bounds: bool) -> int | None:
+        """The same as at another time: what is known of namespaces and workloads, and *with_bounds* the bounds, are the same
+        as then. None: it is not known whether they are."""
+        ...
+
     def resource_bounds(self, namespace: str) -> ResourceBounds:
         """What is not known bounds nothing."""
         ...

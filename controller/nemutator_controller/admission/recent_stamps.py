@@ -144,7 +144,9 @@ class RecentStamps:
 
     def hear(self, now: float) -> None:
         """Learn what the other processes have told by *now*."""
-        for content in self.link.heard() if self.link is not None else ():
+        if self.link is None:
+            return
+        for content in self.link.heard():
             match decode_message(content):
                 case KeptStamp() as kept:
                     origin = Origin(*kept.origin)

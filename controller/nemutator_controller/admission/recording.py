@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.meters import Counted
 from nemutator_common.process import Process
 from nemutator_common.repeated_lines import RepeatedLine
 
@@ -69,18 +70,17 @@ class DecisionLog:
         line.log_again({**keys, names.DECISION: decision.id})
 
     def noting(
-        self, subject: Subject, planned: MutationPlan, result: Result
+        self, subject: Subject, planned: MutationPlan, result: Result, *also: Counted
     ) -> Callable[[str], None]:
-        """What does the same for the id of each further decision that is the same."""
-        meter = self.process.meter
-        counts = [meter.counter(names.ADMISSION_EDITS, verb=edit.verb) for edit in planned.edits]
+        """What does the same for the id of each further decision that is the same, and counts *also* what is given."""
+        edits = ((names.ADMISSION_EDITS, {"verb": edit.verb}) for edit in planned.edits)
+        count = self.process.meter.together(*also, *edits)
         keys = _keys_of(subject, planned, result)
         event = (_POD_DECIDED if subject.kind == "Pod" else _WORKLOAD_DECIDED).event
         line = RepeatedLine(log, logging.INFO, event, keys)
 
         def note(decision: str) -> None:
-            for count in counts:
-                count()
+            count()
             line.log_again({names.DECISION: decision})
 
         return note

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import math
 import os
 import re
 import secrets
@@ -35,6 +36,9 @@ SEGMENT_BYTES = 1 << 20
 
 COMMIT_S = 1.5
 """The disk's deadline. A pod whose record takes longer is not changed."""
+
+CHECK_S = 0.1
+"""For so long after the file that is written to was seen, it counts as being there."""
 
 _NAME = re.compile(r"(?P<epoch>[0-9a-f]{16})-(?P<first>[0-9]{20})\.spool")
 _ENVELOPE_BYTES = 64
@@ -68,6 +72,7 @@ class Spool:
         self._size = 0
         self._forgotten = 0
         self._writing: int | None = None
+        self._check_at = -math.inf
         self._durable = 0
         self._broken = False
         self._set_records = process.meter.level(names.SPOOL_RECORDS)
@@ -106,6 +111,8 @@ class Spool:
         self.added()
 
     async def save(self, record: bytes, *, durable: bool) -> None:
+        if durable:
+            self._check_at = -math.inf
         self.keep(record)
         if not durable:
             return
@@ -143,7 +150,7 @@ class Spool:
             os.close(self._writing)
             self._writing = None
 
-    def _append(self, record: bytes) -> int:
+    def _append(self, record: bytes) -> None:
         if len(record) > LARGEST:
             raise NotSavedError("too_large", f"the record has more than {LARGEST} bytes")
         if self._size + len(record) + OVERHEAD > self._most_bytes:
@@ -159,8 +166,8 @@ class Spool:
         self._last_seq += 1
         self._count += 1
         self._size += OVERHEAD + len(record)
-        self._set_gauges()
-        return self._last_seq
+        self._set_records(self._count)
+        self._set_bytes(self._size)
 
     def _write(self, descriptor: int, segment: _Segment, content: bytes) -> None:
         try:
@@ -182,8 +189,7 @@ class Spool:
             and last is not None
             and last.size < SEGMENT_BYTES
             and not self._broken
-            # What is written to a file that was removed is lost with this process.
-            and os.fstat(self._writing).st_nlink
+            and self._is_there(self._writing)
         ):
             return self._writing, last
         path = self._directory / f"{self.epoch}-{self._last_seq + 1:020}.spool"
@@ -196,6 +202,15 @@ class Spool:
         self._writing, self._broken = descriptor, False
         self._segments.append(_Segment(path, self._last_seq + 1))
         return descriptor, self._segments[-1]
+
+    def _is_there(self, descriptor: int) -> bool:
+        """What is written to a file that was removed is lost with this process. Somebody who removes it takes what waits in it,
+        too: it is asked for from time to time, which takes as long as a quarter of a record."""
+        now = self._process.clock.monotonic()
+        if now < self._check_at:
+            return True
+        self._check_at = now + CHECK_S
+        return os.fstat(descriptor).st_nlink > 0
 
     async def _sync(self) -> None:
         upto = self._last_seq
@@ -229,6 +244,7 @@ class Spool:
         )
         self._process.meter.count(names.SPOOL_DAMAGED, reason="unreadable")
         self._segments.remove(segment)
+        self._check_at = -math.inf
         self._count_anew()
 
     def _recover(self) -> None:
@@ -262,9 +278,6 @@ class Spool:
             for segment in self._segments
         )
         self._size = sum(segment.size for segment in self._segments)
-        self._set_gauges()
-
-    def _set_gauges(self) -> None:
         self._set_records(self._count)
         self._set_bytes(self._size)
 

@@ -68,6 +68,8 @@ class WatchedCluster:
     process: Process
     resource_bounds: Callable[[str], ResourceBounds] = lambda _: UNBOUNDED
     """By namespace."""
+    bounds_moment: Callable[[], int] = lambda: 0
+    """Grows with each change of them."""
     sizing_informer: Informer[Any] | None = None
     """Of SizingPolicies, where somebody makes policies of them."""
     sizing_policy: Callable[[str, Any], Policy | None] = lambda _name, _spec: None
@@ -82,6 +84,8 @@ class WatchedCluster:
     unwanted: UnwantedByWorkload = field(default_factory=dict, init=False)
     in_season: InSeason = field(default=NO_SEASON, init=False)
     policies: Policies | None = field(default=None, init=False)
+    _taken: int = field(default=0, init=False)
+    """How often the brain has told what was taken back, or which labels are unwanted."""
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
     _mutating: Policies | None = field(default=None, init=False)
     _sizing: dict[str, Policy] = field(default_factory=dict, init=False)
@@ -91,6 +95,11 @@ class WatchedCluster:
         self.wanted_images = WantedImages(self.process)
         self.process.readiness.fail("namespaces", "not listed yet")
         self.process.readiness.fail("policies", "not listed yet")
+
+    def moment(self, *, with_bounds: bool) -> int:
+        # None of them ever goes back, so that the sum says as much as each.
+        known = self.namespace_informer.writes.number + self._taken
+        return known + self.bounds_moment() if with_bounds else known
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         try:
@@ -119,6 +128,7 @@ class WatchedCluster:
     async def take_tombstones(self, document: bytes) -> None:
         """The same for what was taken back."""
         self.tombstones = tombstones_from(document)
+        self._taken += 1
 
     async def take_tokens(self, document: bytes) -> None:
         """The same for the values of placeholders."""
@@ -139,6 +149,7 @@ class WatchedCluster:
     async def take_unwanted(self, document: bytes) -> None:
         """The same for labels that workloads want pods without."""
         self.unwanted = unwanted_from(document)
+        self._taken += 1
 
     async def _whole(self, slices: Slices[T]) -> T:
         """What *slices* make, with others' turns between them."""

@@ -75,6 +75,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 Informer(RUNTIME_CLASSES, transport=transport, process=process),
                 process,
                 bounds.of,
+                bounds.moment,
                 Informer(SIZING_POLICIES, transport=transport, process=process, may_be_absent=True),
                 policy_at_creation,
             )

@@ -127,6 +127,8 @@ class Informer(Generic[T]):
         self._may_be_absent = may_be_absent
         self._decoder = Decoder(resource.shape)
         self._store: Store[T] = Store(indexes or {})
+        self.writes = self._store.writes
+        """Whoever keeps what was made of a snapshot sees here whether it holds still. The first complete copy counts, too."""
         self._subscribers: Subscribers[T] = Subscribers(resource.plural, process.meter)
         self._synced = asyncio.Event()
         self._failures = 0
@@ -321,6 +323,7 @@ class Informer(Generic[T]):
         )
         if not self._synced.is_set():
             self._synced.set()
+            self.writes.number += 1
             self._subscribers.begin()
 
     def _skip(self, bad: Undecodable, replacement: Replacement[T] | None) -> None:

@@ -156,6 +156,15 @@ class StoreSnapshot(Generic[T]):
             yield _members(group)
 
 
+class Writes:
+    """How often anything was written: as long as the number is the same, so is all that was found."""
+
+    __slots__ = ("number",)
+
+    def __init__(self) -> None:
+        self.number = 0
+
+
 class Store(Generic[T]):
     """Folds what the server says into the copy; each fold returns the changes that it made.
 
@@ -168,6 +177,7 @@ class Store(Generic[T]):
         self._indexes = {name: _Indexed(index) for name, index in indexes.items()}
         self._snapshot: StoreSnapshot[T] | None = None
         """The last one, until something is written: what it shares would be kept for nobody."""
+        self.writes = Writes()
         self.resource_version = ""
         """The version that the copy has reached: a watch resumes from it."""
 
@@ -189,7 +199,7 @@ class Store(Generic[T]):
         old = self._objects.get(key)
         if old is not None and is_same(old.metadata, new.metadata):
             return ()
-        self._snapshot = None
+        self._is_written()
         self._objects.put(key, new)
         for indexed in self._indexes.values():
             indexed.move(key, old, new)
@@ -201,11 +211,15 @@ class Store(Generic[T]):
         old = self._objects.get(key)
         if old is None:
             return ()
-        self._snapshot = None
+        self._is_written()
         self._objects.remove(key)
         for indexed in self._indexes.values():
             indexed.move(key, old, None)
         return (Change(key, old, None),)
+
+    def _is_written(self) -> None:
+        self._snapshot = None
+        self.writes.number += 1
 
     def replacing(self) -> "Replacement[T]":
         """Take in a whole new list, of which nothing is visible before `commit`."""

@@ -13,8 +13,9 @@ import pytest
 from nemutator_common import names
 from nemutator_common.errors import OperatorError
 from nemutator_controller.admission.frames import LARGEST, NotSavedError
-from nemutator_controller.admission.spool import SEGMENT_BYTES, Spool
+from nemutator_controller.admission.spool import CHECK_S, SEGMENT_BYTES, Spool
 
+from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
@@ -157,6 +158,8 @@ async def test_a_record_costs_the_same_behind_many_others(tmp_path: Path) -> Non
             sys.setprofile(before)
         return count
 
+    # The first one asks whether the file is there.
+    await calls()
     few = await calls()
     for _ in range(20):
         await spool.save(b"x" * LARGEST, durable=False)
@@ -268,6 +271,24 @@ async def test_a_file_that_was_deleted_is_not_written_on(tmp_path: Path) -> None
     again = opened(tmp_path)
     assert waiting(again) == [(2, b"b")]
     again.close()
+
+
+async def test_a_file_that_was_deleted_is_noticed_within_a_moment(tmp_path: Path) -> None:
+    clock = ManualClock()
+    spool = Spool(tmp_path, most_bytes=1 << 20, process=fake_process(clock=clock))
+    spool.keep(b"a")
+    spool.keep(b"seen")
+    segments(tmp_path)[0].unlink()
+    spool.keep(b"b")
+    await clock.advance(CHECK_S)
+    spool.keep(b"c")
+    # What was in that file is gone, and nobody waits for it.
+    assert waiting(spool) == [(4, b"c")]
+    segments(tmp_path)[0].unlink()
+    assert waiting(spool) == []
+    spool.keep(b"d")
+    assert waiting(spool) == [(5, b"d")]
+    spool.close()
 
 
 async def test_full_segments_reach_the_disk_with_the_one_that_is_waited_for(tmp_path: Path) -> None:

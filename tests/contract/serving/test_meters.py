@@ -47,11 +47,31 @@ def test_what_is_counted_often_is_the_same_series(meter: ScrapedMeter) -> None:
     with pytest.raises(ValueError, match="nemutator_seen_total"):
         meter.counter(SEEN, colour="red")
     with pytest.raises(TypeError):
+        meter.together((LEVEL, {}))
+    with pytest.raises(TypeError):
         meter.counter(LEVEL)
     with pytest.raises(TypeError):
         meter.observer(LEVEL)
     with pytest.raises(TypeError):
         meter.level(WAIT)
+
+
+@pytest.mark.parametrize("others", [0, 1_001])
+def test_what_is_counted_together_is_shown_in_each_of_its_series(
+    meter: ScrapedMeter, others: int
+) -> None:
+    for number in range(others):
+        meter.together(*[(SEEN, {"kind": "bird"})] * (number + 2))
+    both = meter.together((SEEN, {"kind": "cat"}), (SEEN, {"kind": "dog"}), (SEEN, {"kind": "cat"}))
+    both()
+    meter.count(SEEN, kind="cat")
+    both()
+    shown = meter.exposition().decode()
+    if isinstance(meter, MemoryMeter):
+        assert (meter.value(SEEN, kind="cat"), meter.value(SEEN, kind="dog")) == (5, 2)
+    else:
+        assert 'nemutator_seen_total{kind="cat"} 5.0' in shown
+        assert 'nemutator_seen_total{kind="dog"} 2.0' in shown
 
 
 @pytest.mark.parametrize("labels", [{}, {"colour": "red"}, {"kind": "cat", "colour": "red"}])

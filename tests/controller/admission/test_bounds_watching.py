@@ -65,11 +65,14 @@ class Play:
 async def test_bounds_are_those_of_the_namespace() -> None:
     play = Play(LIMITS, QUOTAS, SIZES)
     assert not play.bounds.of("shop")
+    moment = play.bounds.moment()
     async with play.played():
         for informer in (play.bounds.limit_ranges, play.bounds.quotas):
             await informer.synced()
         await play.clock.until_sleeping()
         shop, other = play.bounds.of("shop"), play.bounds.of("other")
+        # Three lists, of which two have one object and are complete, and what the nodes allow.
+        assert play.bounds.moment() == moment + 5
     assert shop.ranges == (Range("LimitRange l", "container", "cpu", most=parse_quantity("2")),)
     assert shop.rooms == (Room("ResourceQuota q", "requests", "cpu", parse_quantity("3")),)
     assert shop.largest == other.largest == {"cpu": parse_quantity("8")}
@@ -103,11 +106,13 @@ async def test_bounds_are_made_once_until_something_of_them_changes() -> None:
         await play.clock.until_sleeping()
         first = play.bounds.of("shop")
         assert play.bounds.of("shop") is first
+        moment = play.bounds.moment()
         assert play.bounds.of("other").rooms == ()
         with play.bounds.quotas.subscribe("test") as changes:
             await changes.next()
             arrived.set()
             await changes.next()
+        assert play.bounds.moment() == moment + 1
         now = play.bounds.of("shop")
         assert now.rooms == (Room("ResourceQuota q", "requests", "cpu", parse_quantity("2")),)
         assert (now.ranges, now.largest) == (first.ranges, first.largest)

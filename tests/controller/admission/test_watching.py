@@ -50,7 +50,7 @@ class Play:
     def __init__(
         self,
         policies: list[Said | list[Said]],
-        namespaces: list[Said],
+        namespaces: Sequence[Said | list[Said]],
         runtime_classes: Sequence[Said] = (),
         sizing: Sequence[Said | list[Said]] = (NO_WATCH_LIST, LISTED_NONE),
     ) -> None:
@@ -82,7 +82,7 @@ class Play:
 @contextlib.asynccontextmanager
 async def played(
     policies: list[Said | list[Said]],
-    namespaces: list[Said],
+    namespaces: Sequence[Said | list[Said]],
     runtime_classes: Sequence[Said] = (),
     sizing: Sequence[Said | list[Said]] = (NO_WATCH_LIST, LISTED_NONE),
 ) -> AsyncIterator[Play]:
@@ -175,6 +175,26 @@ async def test_what_was_taken_back_is_found_by_its_workload() -> None:
     assert play.watched.reversed("default", "Deployment", "web") == {"metadata.labels[a]"}
     assert play.watched.reversed("default", "Deployment", "db") == frozenset()
     assert set(play.health.problems()) == {"namespaces", "policies"}
+
+
+async def test_a_moment_is_another_one_after_whatever_may_change_an_answer() -> None:
+    bounds = 0
+    none: list[Said | list[Said]] = [NO_WATCH_LIST, listed()]
+    changed = event("MODIFIED", manifest("team-a", 10, metadata={"labels": {"env": "test"}}))
+    fresh = Play([], []).watched.moment(with_bounds=False)
+    async with played(none, SYNCED) as play, played(none, [*SYNCED, [changed]]) as further:
+        watched = play.watched
+        assert fresh < watched.moment(with_bounds=False) < further.watched.moment(with_bounds=False)
+        watched.bounds_moment = lambda: bounds
+        moments = [watched.moment(with_bounds=True)]
+        assert watched.moment(with_bounds=True) == moments[0]
+        bounds += 1
+        moments.append(watched.moment(with_bounds=True))
+        await watched.take_tombstones(b'{"tombstones": []}')
+        moments.append(watched.moment(with_bounds=True))
+        await watched.take_unwanted(b'{"items": []}')
+        moments.append(watched.moment(with_bounds=True))
+        assert len(set(moments)) == len(moments)
 
 
 async def test_the_brains_snapshots_are_answered_from_and_nonsense_changes_nothing() -> None:
