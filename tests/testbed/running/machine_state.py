@@ -137,9 +137,9 @@ def strays_among(now: Iterable[Process], before: Iterable[Process], *, me: int) 
 
 
 def _processes(others: Others) -> Iterator[Process]:
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
+    with os.scandir("/proc") as entries:
+        pids = [entry for entry in entries if entry.name.isdigit()]
+    for entry in pids:
         with contextlib.suppress(OSError):
             if not Path(entry.path, "cmdline").read_bytes():
                 continue  # the kernel's own, and what has ended
@@ -147,7 +147,9 @@ def _processes(others: Others) -> Iterator[Process]:
             run, cgroup = run_of(folder), _text(entry.path, "cgroup")
             if (run is not None and run.name in others.ids) or others.own(cgroup):
                 continue
-            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
+            # A process may call itself by any bytes.
+            stat = (folder / "stat").read_text(errors="replace")
+            name, _, rest = stat.partition("(")[2].rpartition(")")
             fields = rest.split()
             of_a_run = run is not None or cgroup_of("") in cgroup
             yield Process(int(entry.name), int(fields[1]), int(fields[19]), name, of_a_run)
@@ -207,6 +209,6 @@ def _asked(command: str, environment: Mapping[str, str]) -> list[str]:
 
 def _text(folder: str, name: str = "") -> str:
     try:
-        return Path(folder, name).read_text().strip()
+        return Path(folder, name).read_text(errors="replace").strip()
     except FileNotFoundError:
         return ""

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -73,6 +74,20 @@ def test_what_is_left_is_named() -> None:
             process.kill()
     assert f"file: {file.name}" in added
     assert f"process: {process.pid} sleep" in added
+
+
+def test_a_process_may_have_a_name_of_any_bytes() -> None:
+    script = r"open('/proc/self/comm', 'wb').write(b'\xff\xfe'); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        try:
+            found = machine_state.look().processes
+        finally:
+            process.kill()
+    assert [one.name for one in found if one.pid == process.pid] == ["\ufffd\ufffd"]
 
 
 def test_what_another_run_has_is_its_own() -> None:
