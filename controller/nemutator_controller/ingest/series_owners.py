@@ -45,8 +45,15 @@ class SeriesOwners(Generic[K]):
     """The owners of the series of at most *most_nodes* nodes, as *find* knows them. Those that are equal are kept once: the
     containers of all pods of a workload are on many nodes, and as objects of their own take 20 KB of each node of 30 pods."""
 
-    def __init__(self, find: Callable[[str, Series], K | None], *, most_nodes: int) -> None:
+    def __init__(
+        self,
+        find: Callable[[str, Series], K | None],
+        *,
+        most_nodes: int,
+        most_retries: int = MOST_RETRIES,
+    ) -> None:
         self._find = find
+        self._most_retries = most_retries
         self.most_nodes = most_nodes
         self._shared: dict[K, K] = {}
         self._retried_at = -math.inf
@@ -101,7 +108,7 @@ class SeriesOwners(Generic[K]):
     def _may_retry(self, now: float) -> bool:
         if now != self._retried_at:
             self._retried_at, self._retried = now, 0
-        return self._retried < MOST_RETRIES
+        return self._retried < self._most_retries
 
     def _one_of(self, owner: K) -> K:
         if len(self._shared) >= MOST_SHARED:

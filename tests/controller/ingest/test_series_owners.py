@@ -94,10 +94,9 @@ def test_owners_that_are_equal_are_kept_once_and_not_for_ever(
     assert again is not one[0]
 
 
-def test_only_so_many_are_asked_for_again_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series_owners, "MOST_RETRIES", 5)
+def test_only_so_many_are_asked_for_again_at_one_moment() -> None:
     finding, series = Finding(), named("a", "b")
-    owners = SeriesOwners(finding.of, most_nodes=10)
+    owners = SeriesOwners(finding.of, most_nodes=10, most_retries=5)
     nodes = [f"n{number}" for number in range(10)]
 
     def ask(now: float) -> int:
