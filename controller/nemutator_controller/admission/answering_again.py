@@ -31,14 +31,14 @@ from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.resource_bounds import UNBOUNDED, ResourceBounds
 from nemutator_controller.policies.snapshot import Policies
 
-_KnownOfIt = tuple[Mapping[str, str] | None, frozenset[str], frozenset[str], ResourceBounds]
+KnownOfIt = tuple[Mapping[str, str] | None, frozenset[str], frozenset[str], ResourceBounds]
 """Labels of a pod's namespace; what was taken back for its workload; labels that this one does not want; bounds."""
 
-_COUNTED: Sequence[Counted] = (
+COUNTED: Sequence[Counted] = (
     (names.ADMISSION_PLANS, {"origin": "known"}),
     (names.ADMISSIONS, {"result": "patched"}),
 )
-"""By each such answer."""
+"""By each answer for which nothing was decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class AnsweringAgain:
             labels=labels_beside(pod, plan.planned.edits),
             unlike=tuple(self.stamps.kinds(origin)),
             template=template,
-            note=self.decisions.noting(record.subject, plan.planned, "patched", *_COUNTED),
+            note=self.decisions.noting(record.subject, plan.planned, "patched", *COUNTED),
         )
         self.known.keep((text.key, opted_in), known_now, answer)
         self.texts.keep(body, text)
@@ -137,16 +137,12 @@ class AnsweringAgain:
         if moment is not None and moment == known.moment:
             return True
         found = self.known_of(known.subject, is_bounded=known.is_bounded)
-        if not are_same(found, known.known_of_it):
-            labels, taken_back, unwanted, bounds = found
-            if known.circumstances != circumstances_of(
-                with_opt_in(labels, opted_in=opted_in), taken_back, unwanted, bounds
-            ):
-                return False
+        if not are_as_then(found, known.known_of_it, known.circumstances, opted_in=opted_in):
+            return False
         known.moment = moment
         return True
 
-    def known_of(self, subject: Subject | Origin, *, is_bounded: bool) -> _KnownOfIt:
+    def known_of(self, subject: Subject | Origin, *, is_bounded: bool) -> KnownOfIt:
         cluster, namespace = self.cluster, subject.namespace
         workload = namespace, subject.owner_kind, subject.owner_name
         return (
@@ -155,6 +151,18 @@ class AnsweringAgain:
             cluster.unwanted_labels(*workload),
             cluster.resource_bounds(namespace) if is_bounded else UNBOUNDED,
         )
+
+
+def are_as_then(
+    found: KnownOfIt, then: Sequence[object], circumstances: Circumstances, *, opted_in: bool
+) -> bool:
+    """Whether what was *found* comes to the same *circumstances* as what was known *then*."""
+    if are_same(found, then):
+        return True
+    labels, taken_back, unwanted, bounds = found
+    return circumstances == circumstances_of(
+        with_opt_in(labels, opted_in=opted_in), taken_back, unwanted, bounds
+    )
 
 
 def seen_labels(

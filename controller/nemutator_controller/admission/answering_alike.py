@@ -14,9 +14,9 @@ from nemutator_common.process import Process
 from nemutator_controller.admission.alike_answers import answer_of, record_of
 from nemutator_controller.admission.alike_reviews import AlikePod, AlikeReview, AlikeReviews
 from nemutator_controller.admission.answer_templates import fits_template
-from nemutator_controller.admission.answering_again import AnsweringAgain, with_opt_in
+from nemutator_controller.admission.answering_again import COUNTED, AnsweringAgain, are_as_then
 from nemutator_controller.admission.frames import NotSavedError
-from nemutator_controller.admission.known_plans import KnownPlans, are_same, circumstances_of
+from nemutator_controller.admission.known_plans import KnownPlans
 from nemutator_controller.admission.learned_reviews import is_answered, learned_review
 from nemutator_controller.admission.pod_changes import SavedChange
 from nemutator_controller.admission.review_texts import LARGEST
@@ -34,17 +34,11 @@ class AnsweringAlike:
     plans: KnownPlans
     process: Process
     known: AlikeReviews = field(default_factory=AlikeReviews)
-    _counts: tuple[Callable[[], object], ...] = field(init=False)
     _seconds: Callable[[float], None] = field(init=False)
 
     def __post_init__(self) -> None:
-        meter = self.process.meter
-        counts = (
-            meter.counter(names.ADMISSION_PLANS, origin="known"),
-            meter.counter(names.ADMISSIONS, result="patched"),
-        )
-        object.__setattr__(self, "_counts", counts)
-        object.__setattr__(self, "_seconds", meter.observer(names.ADMISSION_SECONDS))
+        observe = self.process.meter.observer(names.ADMISSION_SECONDS)
+        object.__setattr__(self, "_seconds", observe)
 
     def answer(
         self, body: bytes, caller: str, *, opted_in: bool
@@ -87,8 +81,6 @@ class AnsweringAlike:
 
     def _count(self, review: AlikeReview, pod: AlikePod, decision: str, seconds: float) -> None:
         review.note(pod.called, decision)
-        for count in self._counts:
-            count()
         self._seconds(seconds)
 
     def learn(
@@ -114,7 +106,7 @@ class AnsweringAlike:
             body,
             saved,
             policies.unread,
-            again.decisions.noting_pods(change.planned, "patched"),
+            again.decisions.noting_pods(change.planned, "patched", *COUNTED),
             found,
             is_bounded=policies.write_amounts,
             is_sized=self.plans.is_sized(key),
@@ -131,13 +123,8 @@ class AnsweringAlike:
     ) -> ResourceBounds | None:
         """Those of the pod's namespace; None: something is not as it was, or each pod leaves less room for others."""
         found = self.again.known_of(pod.origin, is_bounded=review.is_bounded)
-        labels, taken_back, unwanted, bounds = found
-        is_sized = pod.key.amounts is not None
-        if is_sized and bounds.rooms:
+        bounds = found[-1]
+        if pod.key.amounts is not None and bounds.rooms:
             return None
-        if not are_same(found, review.known_of_it):
-            seen = with_opt_in(labels, opted_in=opted_in)
-            now = circumstances_of(seen, taken_back, unwanted, bounds)
-            if now != review.circumstances:
-                return None
-        return bounds
+        as_then = are_as_then(found, review.known_of_it, review.circumstances, opted_in=opted_in)
+        return bounds if as_then else None

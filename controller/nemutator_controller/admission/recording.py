@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -73,8 +73,7 @@ class DecisionLog:
         self, subject: Subject, planned: MutationPlan, result: Result, *also: Counted
     ) -> Callable[[str], None]:
         """What does the same for the id of each further decision that is the same, and counts *also* what is given."""
-        edits = ((names.ADMISSION_EDITS, {"verb": edit.verb}) for edit in planned.edits)
-        count = self.process.meter.together(*also, *edits)
+        count = self._counting(planned, also)
         keys = _keys_of(subject, planned, result)
         event = (_POD_DECIDED if subject.kind == "Pod" else _WORKLOAD_DECIDED).event
         line = RepeatedLine(log, logging.INFO, event, keys)
@@ -85,15 +84,15 @@ class DecisionLog:
 
         return note
 
-    def noting_pods(self, planned: MutationPlan, result: Result) -> Callable[[str, str], None]:
+    def noting_pods(
+        self, planned: MutationPlan, result: Result, *also: Counted
+    ) -> Callable[[str, str], None]:
         """What does the same for each further pod, which is called so, and the id of its decision."""
-        meter = self.process.meter
-        counts = [meter.counter(names.ADMISSION_EDITS, verb=edit.verb) for edit in planned.edits]
+        count = self._counting(planned, also)
         count_of_edits = len(planned.edits)
 
         def note(pod: str, decision: str) -> None:
-            for count in counts:
-                count()
+            count()
             _POD_DECIDED.log_again(
                 {
                     names.POD: pod,
@@ -104,6 +103,10 @@ class DecisionLog:
             )
 
         return note
+
+    def _counting(self, planned: MutationPlan, also: Sequence[Counted]) -> Callable[[], object]:
+        edits = ((names.ADMISSION_EDITS, {"verb": edit.verb}) for edit in planned.edits)
+        return self.process.meter.together(*also, *edits)
 
 
 def _keys_of(subject: Subject, planned: MutationPlan, result: Result) -> Mapping[names.Key, object]:
